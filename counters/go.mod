@@ -1,0 +1,3 @@
+module github.com/msgpath/msgpath/counters
+
+go 1.26.0

@@ -1,0 +1,153 @@
+package message
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message/pb"
+)
+
+// Format is how one node reads, names and bounds messages. It is chosen once
+// for each node. The zero value is BLAKE3, the copying decoder, default limits.
+type Format struct {
+	Hash    Algorithm
+	Decoder Decoder
+	Limits  Limits
+}
+
+// An Envelope is one message on one pubsub topic, as its bytes. It decodes and
+// hashes them when first asked and remembers the answer, so that all who hold
+// it pay once between them. The work is charged to the node's counters at the
+// site of whoever asked first.
+//
+// It is safe for concurrent use. The bytes and the message it returns are
+// shared: nobody may change them.
+type Envelope struct {
+	counts counters.Set // first: see package counters
+	format Format
+	topic  string
+	data   []byte
+
+	mu      sync.Mutex // held while decoding or hashing
+	decoded atomic.Bool
+	hashed  atomic.Bool
+	msg     *pb.WakuMessage
+	err     error
+	sum     Hash
+}
+
+// Wrap returns an Envelope for the bytes data received on a pubsub topic. It
+// takes data over.
+func Wrap(counts counters.Set, format Format, topic string, data []byte) *Envelope {
+	return &Envelope{counts: counts, format: format, topic: topic, data: data}
+}
+
+// Seal encodes m, which it takes over, for a pubsub topic, and returns the
+// Envelope of a message that is decoded already. The encode is charged to site.
+// Its errors wrap one of the limits' errors or the encoder's.
+func Seal(counts counters.Set, format Format, topic string, m *pb.WakuMessage, site counters.Site) (*Envelope, error) {
+	if err := format.Limits.check(topic, m); err != nil {
+		return nil, err
+	}
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("message: encode: %w", err)
+	}
+	counts.Encode(site, len(data))
+	if err := format.Limits.checkSize(len(data)); err != nil {
+		return nil, err
+	}
+	e := Wrap(counts, format, topic, data)
+	e.msg = m
+	e.decoded.Store(true)
+	return e, nil
+}
+
+// Topic returns the pubsub topic.
+func (e *Envelope) Topic() string { return e.topic }
+
+// Bytes returns the encoded message. The caller must not change it.
+func (e *Envelope) Bytes() []byte { return e.data }
+
+// Counts returns the counters of the node that e belongs to, for consumers
+// that have work of their own to charge.
+func (e *Envelope) Counts() counters.Set { return e.counts }
+
+// Fresh returns an Envelope for the same message that has been decoded as far
+// as e has and has not been hashed.
+func (e *Envelope) Fresh() *Envelope {
+	f := Wrap(e.counts, e.format, e.topic, e.data)
+	if e.decoded.Load() {
+		f.msg, f.err = e.msg, e.err
+		f.decoded.Store(true)
+	}
+	return f
+}
+
+// Message returns the decoded message, which the caller must not change. The
+// error is the decoder's or wraps one of the limits' errors, and is the same at
+// each call. A decode is charged to site.
+func (e *Envelope) Message(site counters.Site) (*pb.WakuMessage, error) {
+	if !e.decoded.Load() {
+		e.mu.Lock()
+		e.decode(site)
+		e.mu.Unlock()
+	}
+	return e.msg, e.err
+}
+
+// decode decodes e once. The caller holds e.mu.
+func (e *Envelope) decode(site counters.Site) {
+	if e.decoded.Load() {
+		return
+	}
+	if e.err = e.format.Limits.checkSize(len(e.data)); e.err == nil {
+		var m *pb.WakuMessage
+		m, e.err = e.format.Decoder.Decode(e.data)
+		e.counts.Decode(site, len(e.data))
+		if e.err == nil {
+			if counters.Enabled && e.format.Decoder == Copying {
+				e.counts.Copy(site, len(m.GetPayload()))
+			}
+			if e.err = e.format.Limits.check(e.topic, m); e.err == nil {
+				e.msg = m
+			}
+		}
+	}
+	e.decoded.Store(true)
+}
+
+// Hash returns the message's hash. It decodes the message first if that has not
+// been done, and returns Message's error. Decode and hash are charged to site.
+func (e *Envelope) Hash(site counters.Site) (Hash, error) {
+	if !e.hashed.Load() {
+		e.mu.Lock()
+		e.hash(site)
+		e.mu.Unlock()
+	}
+	return e.sum, e.err
+}
+
+// hash decodes and hashes e once. The caller holds e.mu.
+func (e *Envelope) hash(site counters.Site) {
+	if e.decode(site); e.err != nil || e.hashed.Load() {
+		return
+	}
+	e.sum = e.format.Hash.Sum(e.topic, e.msg)
+	e.counts.Hash(site, len(e.msg.GetPayload())+len(e.msg.GetMeta()))
+	e.hashed.Store(true)
+}
+
+// Key returns the key under which archives and sync sets hold the message. Its
+// errors and charges are those of Hash.
+func (e *Envelope) Key(site counters.Site) (Key, error) {
+	h, err := e.Hash(site)
+	if err != nil {
+		return Key{}, err
+	}
+	return Key{Timestamp: e.msg.GetTimestamp(), Hash: h}, nil
+}
