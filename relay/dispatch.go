@@ -1,0 +1,111 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+
+	"github.com/msgpath/msgpath/message"
+)
+
+// handle takes one accepted message, from a peer or from this node itself,
+// through the dispatch.
+func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
+	env := carried(m)
+	if env == nil {
+		env = j.relay.wrap(j.name, m.GetData())
+	}
+	if _, err := env.Message(siteHandler); err != nil { // not after the validator, unless bytes were changed
+		j.relay.fail(j.tallies, DropStage, env, fmt.Errorf("relay: handle message: %w", err))
+		return
+	}
+	if j.relay.opts.Reach >= ReachDispatch {
+		_, _ = env.Hash(siteEnvelope) // once, up front, for the whole dispatch
+	}
+	j.dispatch(ctx, env)
+}
+
+// carried returns the Envelope that came along with m, nil if none did.
+func carried(m *pubsub.Message) *message.Envelope {
+	switch d := m.ValidatorData.(type) {
+	case *message.Envelope:
+		return d
+	case *published:
+		return d.carried
+	}
+	return nil
+}
+
+// dispatch hands a decoded message to the store, or to the stages if there is
+// none.
+func (j *topic) dispatch(ctx context.Context, env *message.Envelope) {
+	if j.relay.opts.Store == nil {
+		j.relay.finish(ctx, j.tallies, env)
+		return
+	}
+	if err := j.relay.opts.Store(ctx, j.relay.share(env)); err != nil {
+		j.relay.fail(j.tallies, DropStore, env, fmt.Errorf("relay: store message: %w", err))
+	}
+}
+
+// Stored is called by the store, once for each message it was handed and did
+// not refuse: err nil means committed, and runs the stages; an error that wraps
+// ErrDuplicate means that it was stored before; any other that it is not
+// stored. The topic may have been left meanwhile.
+func (r *Relay) Stored(ctx context.Context, env *message.Envelope, err error) {
+	t := r.tally(env.Topic())
+	switch {
+	case err == nil:
+		r.finish(ctx, t, env)
+	case errors.Is(err, ErrDuplicate):
+		t.known.Add(1)
+	default:
+		r.fail(t, DropStore, env, fmt.Errorf("relay: store message: %w", err))
+	}
+}
+
+// finish runs every stage, whatever an earlier one answered.
+func (r *Relay) finish(ctx context.Context, t *tallies, env *message.Envelope) {
+	var errs []error
+	for _, stage := range r.opts.Stages {
+		errs = append(errs, stage(ctx, r.share(env)))
+	}
+	if err := errors.Join(errs...); err != nil {
+		r.fail(t, DropStage, env, fmt.Errorf("relay: run stages: %w", err))
+		return
+	}
+	t.delivered.Add(1)
+}
+
+// share returns what a consumer of the dispatch is handed: the Envelope itself,
+// or one that is decoded and knows no hash yet.
+func (r *Relay) share(env *message.Envelope) *message.Envelope {
+	if r.opts.Reach >= ReachDispatch {
+		return env
+	}
+	return env.Fresh()
+}
+
+func (r *Relay) fail(t *tallies, c Cause, env *message.Envelope, err error) {
+	t.add(c)
+	r.opts.Logger.Warn("message not delivered", "topic", env.Topic(), "cause", c, "error", err)
+}
+
+// Inject runs one received message through the topic's registered validator,
+// handler and dispatch, without a network. Observers do not see it. The error
+// wraps ErrNotJoined, or says that the validator did not accept.
+func (r *Relay) Inject(ctx context.Context, m *pubsub.Message) error {
+	j := r.joined(m.GetTopic())
+	if j == nil {
+		return fmt.Errorf("relay: inject on %q: %w", m.GetTopic(), ErrNotJoined)
+	}
+	j.received.Add(1)
+	j.receivedBytes.Add(uint64(len(m.GetData())))
+	if result := j.validate(ctx, m.ReceivedFrom, m); result != pubsub.ValidationAccept {
+		return fmt.Errorf("relay: inject on %q: validator did not accept (result %d)", j.name, result)
+	}
+	j.handle(ctx, m)
+	return nil
+}

@@ -1,0 +1,42 @@
+// Package relay joins gossipsub topics and runs each message through the
+// validator, the observers and the consumers of one node.
+//
+// A received message passes, in this order: the observers of [Received], the
+// gossip id, the topic's validator, the observers of [Validated], the handler,
+// and the dispatch to the store and the stages. A published message is sealed
+// (checked, hashed, encoded), passes the validator in the publisher's goroutine,
+// and reaches the publisher's own handler and the observers of [Sent].
+//
+// How far one message.Envelope is carried along that path is one value,
+// [Reach], and this package alone reads it. No consumer knows which it is.
+//
+// # Lifecycle
+//
+// [New] starts nothing. [Relay.Run] starts gossipsub on the host, joins the
+// configured topics, closes the channel of [Relay.Ready], and blocks until its
+// context ends or [Relay.Close] is called. Then it leaves every topic, hands
+// what the subscriptions still hold to the handler, and returns. A Relay runs
+// once. Close waits for Run; it does not close the host.
+//
+// # Nothing is lost in silence
+//
+// gossipsub drops messages in several places without an error. [Stats] counts
+// each of them by cause, so that for one node and topic
+//
+//	Received - Duplicates + Published = Delivered + Known + Rejected + Dropped
+//
+// holds whenever no message is under way. Publish answers [ErrDuplicate] and
+// [ErrNoPeers] where gossipsub answers nil.
+//
+// # What it will not do
+//
+// It opens no connection, keeps no message and knows no database. It does not
+// score peers. A panic in a stage or validator is a fault of the program and is
+// not recovered.
+//
+// # Limits
+//
+// Every queue is bounded: see [Options]. Messages are bounded by
+// message.Limits. A full store blocks the handler of its topic; a subscription
+// that is full while the handler is blocked drops, and counts what it drops.
+package relay

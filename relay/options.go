@@ -1,0 +1,117 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message"
+)
+
+// A Stage consumes one message. An error is counted and logged and does not
+// keep later stages from running. What it is given is shared and read-only.
+type Stage func(context.Context, *message.Envelope) error
+
+// A Validator decides on one message before it is delivered and forwarded. An
+// error rejects it; an error that wraps [ErrIgnore] ignores it, which does not
+// blame the peer that sent it. Several may run at once, on different messages.
+type Validator func(context.Context, *message.Envelope) error
+
+// ErrIgnore is wrapped by a Validator's error to ignore a message rather than
+// reject it.
+var ErrIgnore = errors.New("message ignored")
+
+// Options say what a Relay does. The zero value is a relay on no topic, of
+// reach ReachStage, with the defaults given below.
+type Options struct {
+	Counts counters.Set // the node's counters; the zero Set counts nothing
+
+	Reach  Reach
+	Hash   message.Algorithm
+	Limits message.Limits
+
+	Topics     []string    // joined by Run
+	Validators []Validator // run in order on every topic, before those of Join
+	Observers  []Observer  // told of traffic, in gossipsub's event loop: must not block
+
+	// Store is handed each accepted message and later reports its outcome by
+	// calling Stored. Nil: nothing is stored and the stages run at once.
+	Store  Stage
+	Stages []Stage // run in order on each message once it is stored
+
+	// AllowNoPeers lets Publish succeed with nobody in the topic's mesh.
+	AllowNoPeers bool
+
+	OutboundQueue int           // RPCs queued for each peer; 0: 1024
+	ValidateQueue int           // messages queued for validation; 0: 1024
+	Validations   int           // validations at once on all topics; 0: 8192
+	Subscription  int           // messages queued for each topic's handler; 0: 1024
+	SeenTTL       time.Duration // how long after its last copy a message is known; 0: 2 minutes
+	MaxRPCSize    int           // bytes; 0: 1 MiB
+	RouterLogger  *slog.Logger  // of gossipsub itself; nil: discarded
+	Logger        *slog.Logger  // nil: discarded
+}
+
+func (o Options) withDefaults() Options {
+	set := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	set(&o.OutboundQueue, 1024)
+	set(&o.ValidateQueue, 1024)
+	set(&o.Validations, 8192)
+	set(&o.Subscription, 1024)
+	set(&o.MaxRPCSize, 1<<20)
+	if o.SeenTTL == 0 {
+		o.SeenTTL = 2 * time.Minute
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	if o.RouterLogger == nil {
+		o.RouterLogger = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+// Validate reports everything wrong with o.
+func (o Options) Validate() error {
+	errs := []error{o.Limits.Validate()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("relay: options: "+format, args...)) }
+	if o.Reach > ReachNode {
+		bad("Reach %d is unknown", uint8(o.Reach))
+	}
+	bounds := []struct {
+		name  string
+		value int
+	}{
+		{"OutboundQueue", o.OutboundQueue},
+		{"ValidateQueue", o.ValidateQueue},
+		{"Validations", o.Validations},
+		{"Subscription", o.Subscription},
+		{"MaxRPCSize", o.MaxRPCSize},
+	}
+	for _, b := range bounds {
+		if b.value < 0 {
+			bad("%s %d is negative", b.name, b.value)
+		}
+	}
+	if o.SeenTTL < 0 {
+		bad("SeenTTL %v is negative", o.SeenTTL)
+	}
+	seen := make(map[string]bool)
+	for _, t := range o.Topics {
+		switch {
+		case t == "":
+			bad("Topics holds an empty name")
+		case seen[t]:
+			bad("Topics holds %q twice", t)
+		}
+		seen[t] = true
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,78 @@
+package relay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+
+	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/message/pb"
+)
+
+// Publish seals m for a joined topic and sends it to the topic's mesh and to
+// this node's own handler. It takes m over: nobody may change it afterwards. It
+// returns the message's hash.
+//
+// Its errors wrap ErrNotJoined; ErrNoPeers, when nobody is in the mesh and
+// AllowNoPeers is not set; ErrDuplicate, when the same bytes were sent or
+// received within SeenTTL; an error of message.Limits; or a Validator's answer.
+// A nil error means that the message was handed to the outbound queues of the
+// mesh's peers, no more: Stats.SendDropped counts what those queues dropped.
+func (r *Relay) Publish(ctx context.Context, name string, m *pb.WakuMessage) (message.Hash, error) {
+	j := r.joined(name)
+	if j == nil {
+		return message.Hash{}, fmt.Errorf("relay: publish on %q: %w", name, ErrNotJoined)
+	}
+	hash, err := j.publish(ctx, m)
+	if err != nil {
+		return message.Hash{}, fmt.Errorf("relay: publish on %q: %w", name, err)
+	}
+	return hash, nil
+}
+
+func (j *topic) publish(ctx context.Context, m *pb.WakuMessage) (message.Hash, error) {
+	if !j.relay.opts.AllowNoPeers && j.mesh.size() == 0 {
+		j.publishNoPeers.Add(1)
+		return message.Hash{}, ErrNoPeers
+	}
+	env, err := message.Seal(j.relay.opts.Counts, j.relay.format, j.name, m, sitePublish)
+	if err != nil {
+		j.publishRefused.Add(1)
+		return message.Hash{}, err
+	}
+	hash, err := env.Hash(sitePublish)
+	if err != nil {
+		return message.Hash{}, err
+	}
+	p := &published{sealed: env}
+	if j.relay.opts.Reach >= ReachNode {
+		p.carried = env
+	}
+	err = j.gossip.Publish(ctx, env.Bytes(), pubsub.WithValidatorData(p))
+	return hash, j.outcome(p, len(env.Bytes()), err)
+}
+
+// outcome tells what gossipsub's answer to a publish means. It answers nil to a
+// message that it has delivered already, without asking the validator.
+func (j *topic) outcome(p *published, size int, err error) error {
+	var refused pubsub.ValidationError
+	switch {
+	case err == nil && p.accepted:
+		j.published.Add(1)
+		j.publishedBytes.Add(uint64(size))
+		return nil
+	case err == nil, p.known:
+		j.publishDuplicates.Add(1)
+		return ErrDuplicate
+	}
+	j.publishRefused.Add(1)
+	switch {
+	case errors.Is(err, pubsub.ErrTopicClosed):
+		return ErrNotJoined
+	case errors.As(err, &refused):
+		return fmt.Errorf("refused by this node's validator: %w", err)
+	}
+	return err
+}
