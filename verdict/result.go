@@ -13,55 +13,56 @@ const (
 )
 
 // Result is one benchmark session: where it ran, with what settings, and what
-// each run measured.
+// each run measured. The zero value is not valid: see [Result.Validate].
 type Result struct {
-	Kind          string      `json:"kind"`          // always [Kind]
-	SchemaVersion int         `json:"schemaVersion"` // always [SchemaVersion]
-	MeasuredAt    time.Time   `json:"measuredAt"`
-	Environment   Environment `json:"environment"`
-	Settings      Settings    `json:"settings"`
-	Runs          []Run       `json:"runs"` // in the order in which they ran
-	Invalid       []Invalid   `json:"invalid"`
-	Limitations   []string    `json:"limitations"`
-	Verified      bool        `json:"verified"` // every run was verified and none was invalid
+	Kind          string      `json:"kind" jsonschema:"marks the document"`
+	SchemaVersion int         `json:"schemaVersion" jsonschema:"version of this schema"`
+	MeasuredAt    time.Time   `json:"measuredAt" jsonschema:"start of the session, RFC 3339"`
+	Environment   Environment `json:"environment" jsonschema:"what a time depends on besides the code"`
+	Settings      Settings    `json:"settings" jsonschema:"what all runs share"`
+	Runs          []Run       `json:"runs" jsonschema:"verified runs in the order in which they ran"`
+	Invalid       []Invalid   `json:"invalid" jsonschema:"runs that lost, duplicated or altered a message"`
+	Limitations   []string    `json:"limitations" jsonschema:"what this result does not show, one sentence each"`
+	Verified      bool        `json:"verified" jsonschema:"every run was verified and none was invalid"`
 }
 
 // Environment is what a time depends on besides the code.
 type Environment struct {
-	Go          string            `json:"go"` // as runtime.Version
-	GOOS        string            `json:"goos"`
-	GOARCH      string            `json:"goarch"`
-	CPU         string            `json:"cpu"` // model name
-	Cores       int               `json:"cores"`
-	GOMAXPROCS  int               `json:"gomaxprocs"`
-	Kernel      string            `json:"kernel"`
-	MemoryBytes uint64            `json:"memoryBytes"`
-	Load1       float64           `json:"load1"` // load average over 1 minute, at the start
-	Modules     map[string]string `json:"modules"`
-	Tags        []string          `json:"tags"`
-	Counting    bool              `json:"counting"` // built with the tag msgpathcounters
-	Commit      string            `json:"commit"`   // "unknown" where the build did not record it
-	Branch      string            `json:"branch"`
-	CommandLine []string          `json:"commandLine"`
-	LogLevel    string            `json:"logLevel"`
-	GOGC        string            `json:"gogc"`
-	GOMEMLIMIT  string            `json:"gomemlimit"`
+	Go          string            `json:"go" jsonschema:"Go version, as runtime.Version"`
+	GOOS        string            `json:"goos" jsonschema:"operating system"`
+	GOARCH      string            `json:"goarch" jsonschema:"architecture"`
+	CPU         string            `json:"cpu" jsonschema:"model name of the CPU"`
+	Cores       int               `json:"cores" jsonschema:"logical cores of the machine"`
+	GOMAXPROCS  int               `json:"gomaxprocs" jsonschema:"cores that Go used"`
+	Kernel      string            `json:"kernel" jsonschema:"kernel release"`
+	MemoryBytes uint64            `json:"memoryBytes" jsonschema:"memory of the machine, bytes"`
+	Load1       float64           `json:"load1" jsonschema:"load average over 1 minute, at the start"`
+	Modules     map[string]string `json:"modules" jsonschema:"module path to version"`
+	Tags        []string          `json:"tags" jsonschema:"build tags"`
+	Counting    bool              `json:"counting" jsonschema:"built with the tag msgpathcounters"`
+	Commit      string            `json:"commit" jsonschema:"commit, or unknown where the build did not record it"`
+	Branch      string            `json:"branch" jsonschema:"branch, or unknown"`
+	CommandLine []string          `json:"commandLine" jsonschema:"program and arguments"`
+	LogLevel    string            `json:"logLevel" jsonschema:"level of the nodes' logs"`
+	GOGC        string            `json:"gogc" jsonschema:"GOGC of the process"`
+	GOMEMLIMIT  string            `json:"gomemlimit" jsonschema:"GOMEMLIMIT of the process"`
 }
 
 // Settings are what the runs of one Result share.
 type Settings struct {
-	Messages    int      `json:"messages"` // measured messages per run
-	WarmupMicro int      `json:"warmupMicro"`
-	WarmupMacro int      `json:"warmupMacro"`
-	Seed        uint64   `json:"seed"`
-	Profile     string   `json:"profile"` // sizes and mix: "10/50/150kB@25/50/25"
-	Window      int      `json:"window"`  // most messages in flight
-	Runs        int      `json:"runs"`    // per scenario and path
-	Hash        string   `json:"hash"`
-	Archive     string   `json:"archive"`
-	Paths       []string `json:"paths"`
-	Scenarios   []string `json:"scenarios"` // "micro", "macro"
-	Cold        bool     `json:"cold"`      // memory was not warmed before each run
+	Messages     int      `json:"messages" jsonschema:"measured messages per run"`
+	WarmupMicro  int      `json:"warmupMicro" jsonschema:"messages before a micro run, not counted"`
+	WarmupMacro  int      `json:"warmupMacro" jsonschema:"messages before a macro run, not counted"`
+	Seed         uint64   `json:"seed" jsonschema:"seed of the workload"`
+	Profile      string   `json:"profile" jsonschema:"sizes and mix of payloads, as 10/50/150kB@25/50/25"`
+	PayloadBytes uint64   `json:"payloadBytes" jsonschema:"payload and meta of all measured messages of one run, bytes: what one hash of each is fed"`
+	Window       int      `json:"window" jsonschema:"most messages in flight"`
+	Runs         int      `json:"runs" jsonschema:"runs per scenario and path"`
+	Hash         string   `json:"hash" jsonschema:"message hash"`
+	Archive      string   `json:"archive" jsonschema:"archive of the receiving node"`
+	Paths        []string `json:"paths" jsonschema:"paths that were asked for"`
+	Scenarios    []string `json:"scenarios" jsonschema:"scenarios that were asked for: micro, macro"`
+	Cold         bool     `json:"cold" jsonschema:"memory was not warmed before each run"`
 }
 
 // Roles of a [Node] and of the rows of the CSV.
@@ -73,54 +74,57 @@ const (
 
 // Run is one scenario on one path, measured once and verified.
 //
-// Fields of type *float64 or *uint64 are nil where the thing was not measured
-// or cannot be told apart: "n/a" in CSV and text, null in JSON.
+// Pointers are nil where the thing was not measured: "n/a" in CSV and text,
+// null in JSON. Memory, GC and CPU are those of the process, with all its nodes.
 type Run struct {
-	Scenario string `json:"scenario"` // "micro_run1", "micro_run2", …; "macro", "macro_run2", …
-	Path     string `json:"path"`
-	Number   int    `json:"run"` // from 1
-	Messages int    `json:"messages"`
+	Scenario string `json:"scenario" jsonschema:"micro_run1, micro_run2, ...; macro, macro_run2, ..."`
+	Path     string `json:"path" jsonschema:"path, as baseline"`
+	Number   int    `json:"run" jsonschema:"number of the run, from 1"`
+	Messages int    `json:"messages" jsonschema:"measured messages"`
 
-	WallNanos   int64  `json:"wallNanos"`   // first publish to last delivery
-	NanosPerP50 int64  `json:"nanosPerP50"` // micro: per message; macro: between arrivals
-	NanosPerP99 int64  `json:"nanosPerP99"`
-	LatencyP50  *int64 `json:"latencyP50"` // publish to committed, ns
-	LatencyP99  *int64 `json:"latencyP99"`
-	CPUNanos    int64  `json:"cpuNanos"`  // user and system time of the process
-	LiveDelta   int64  `json:"liveDelta"` // live heap after minus before, a GC before each, bytes
-	GCCollect   uint32 `json:"gcCollections"`
-	AllocBytes  uint64 `json:"allocBytes"`
-	Allocs      uint64 `json:"allocs"`
-	PeakHeap    uint64 `json:"peakHeap"` // largest heap sample, bytes
-	Heap        []Heap `json:"heap"`     // every 50 messages
-	Published   uint64 `json:"published"`
-	Nodes       []Node `json:"nodes"`
-	Verified    bool   `json:"verified"`
+	WallNanos   int64  `json:"wallNanos" jsonschema:"first publish to last delivery, ns"`
+	NanosPerP50 int64  `json:"nanosPerP50" jsonschema:"median ns per message in micro, between arrivals in macro"`
+	NanosPerP99 int64  `json:"nanosPerP99" jsonschema:"the same at the 99th percentile"`
+	LatencyP50  *int64 `json:"latencyP50" jsonschema:"median ns from publish to committed in the archive, null where not measured"`
+	LatencyP99  *int64 `json:"latencyP99" jsonschema:"the same at the 99th percentile"`
+	CPUNanos    int64  `json:"cpuNanos" jsonschema:"user and system time of the process, ns"`
+	LiveDelta   int64  `json:"liveDelta" jsonschema:"live heap after minus before, a GC before each, bytes"`
+	GCCollect   uint32 `json:"gcCollections" jsonschema:"garbage collections"`
+	AllocBytes  uint64 `json:"allocBytes" jsonschema:"bytes allocated"`
+	Allocs      uint64 `json:"allocs" jsonschema:"allocations"`
+	PeakHeap    uint64 `json:"peakHeap" jsonschema:"largest heap sample, bytes"`
+	Heap        []Heap `json:"heap" jsonschema:"samples of the heap, one each 50 messages"`
+	Published   uint64 `json:"published" jsonschema:"messages that publishing accepted"`
+	Nodes       []Node `json:"nodes" jsonschema:"what each node did"`
+	Verified    bool   `json:"verified" jsonschema:"every message arrived once, unaltered"`
 }
 
 // Heap is a sample of the Go heap.
 type Heap struct {
-	Messages int    `json:"messages"` // delivered so far
-	Bytes    uint64 `json:"bytes"`    // live and not yet swept objects
+	Messages int    `json:"messages" jsonschema:"messages delivered so far"`
+	Bytes    uint64 `json:"bytes" jsonschema:"live and not yet swept objects, bytes"`
 }
 
 // Node is what one node did in a run.
 type Node struct {
-	Name string `json:"name"` // "A", "B"
-	Role string `json:"role"` // RolePublisher, RoleReceiver; RoleAll for a node that is both
+	Name string `json:"name" jsonschema:"name, as A"`
+	Role string `json:"role" jsonschema:"publisher, receiver, or all for a node that is both"`
 
-	Sites []counters.SiteCounts `json:"sites"` // nil in a build that does not count
+	// Sites is nil where the node was not counted: in a build without the tag,
+	// or by a target that does not count. A counted node at which nothing
+	// happened has an empty slice that is not nil.
+	Sites []counters.SiteCounts `json:"sites" jsonschema:"counts by site, null where the node was not counted"`
 
-	Delivered  uint64 `json:"delivered"`  // messages that reached the end of the path
-	Rejected   uint64 `json:"rejected"`   // by a validator
-	Duplicates uint64 `json:"duplicates"` // copies received again
-	Dropped    uint64 `json:"dropped"`    // by any queue or limit
+	Delivered  uint64 `json:"delivered" jsonschema:"messages that reached the end of the path"`
+	Rejected   uint64 `json:"rejected" jsonschema:"messages that a validator rejected"`
+	Duplicates uint64 `json:"duplicates" jsonschema:"copies received again"`
+	Dropped    uint64 `json:"dropped" jsonschema:"messages that a queue or limit dropped"`
 }
 
 // Invalid is a run that lost, duplicated or altered a message: it has no row.
 type Invalid struct {
-	Scenario string `json:"scenario"`
-	Path     string `json:"path"`
-	Number   int    `json:"run"`
-	Reason   string `json:"reason"`
+	Scenario string `json:"scenario" jsonschema:"scenario, as in a run"`
+	Path     string `json:"path" jsonschema:"path"`
+	Number   int    `json:"run" jsonschema:"number of the run, from 1"`
+	Reason   string `json:"reason" jsonschema:"what was lost, duplicated or altered"`
 }

@@ -1,0 +1,167 @@
+package bench
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/metrics"
+	"syscall"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// heapMetric counts live objects and dead ones not yet swept.
+const heapMetric = "/memory/classes/heap/objects:bytes"
+
+// A Meter measures what the process spends between Start and Stop. All work of
+// the process counts, whoever does it, so one Meter runs at a time. Everything
+// that stops the world is done outside the measured time, and the Meter itself
+// allocates nothing within it as long as there are no more samples than it was
+// made for.
+//
+// Start, Sample and Stop may be called from different goroutines but not at the
+// same time.
+type Meter struct {
+	began   time.Time
+	cpu     int64            // ns, of the process, at Start
+	before  heapTotals       // after the collection at Start
+	stats   runtime.MemStats // kept so that reading allocates nothing
+	probe   []metrics.Sample
+	samples []verdict.Heap
+}
+
+// heapTotals are since the start of the process but for live.
+type heapTotals struct {
+	allocBytes, allocs, live uint64
+	collections              uint32
+}
+
+// NewMeter returns a Meter with room for the given number of samples.
+func NewMeter(samples int) *Meter {
+	m := &Meter{
+		probe:   []metrics.Sample{{Name: heapMetric}},
+		samples: make([]verdict.Heap, 0, max(samples, 0)+1), // one at Start
+	}
+	metrics.Read(m.probe) // the first reading sets up the runtime's own tables
+	return m
+}
+
+// Start collects garbage, reads the totals and begins the measured time. A
+// Meter may be started again after Stop.
+func (m *Meter) Start() {
+	m.samples = m.samples[:0]
+	runtime.GC()
+	m.before = m.totals()
+	m.Sample(0)
+	m.cpu = processCPU()
+	m.began = time.Now()
+}
+
+// Sample records the heap with the number of messages delivered so far. It
+// takes a few microseconds and does not stop the world.
+func (m *Meter) Sample(delivered int) {
+	metrics.Read(m.probe)
+	m.samples = append(m.samples, verdict.Heap{Messages: delivered, Bytes: m.probe[0].Value.Uint64()})
+}
+
+// Stop ends the measured time and fills in WallNanos, CPUNanos, GCCollect,
+// AllocBytes, Allocs, LiveDelta, PeakHeap and Heap of run. The live heap is read
+// after one more collection, which counts nowhere. Without a Start it changes
+// nothing.
+func (m *Meter) Stop(run *verdict.Run) {
+	if m.began.IsZero() {
+		return
+	}
+	wall := time.Since(m.began)
+	run.CPUNanos = processCPU() - m.cpu
+	run.WallNanos = wall.Nanoseconds()
+	after := m.totals()
+	run.GCCollect = after.collections - m.before.collections
+	run.AllocBytes = after.allocBytes - m.before.allocBytes
+	run.Allocs = after.allocs - m.before.allocs
+	runtime.GC()
+	run.LiveDelta = int64(m.totals().live) - int64(m.before.live)
+	run.Heap = append([]verdict.Heap(nil), m.samples...)
+	run.PeakHeap = 0
+	for _, h := range run.Heap {
+		run.PeakHeap = max(run.PeakHeap, h.Bytes)
+	}
+	m.began = time.Time{}
+}
+
+// totals stops the world.
+func (m *Meter) totals() heapTotals {
+	runtime.ReadMemStats(&m.stats)
+	return heapTotals{
+		allocBytes:  m.stats.TotalAlloc,
+		allocs:      m.stats.Mallocs,
+		live:        m.stats.HeapAlloc,
+		collections: m.stats.NumGC,
+	}
+}
+
+// processCPU returns the user and system time of the process so far, in ns. The
+// kernel keeps it in microseconds.
+func processCPU() int64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		// The call has no cause to fail but a wrong argument.
+		panic(fmt.Sprintf("bench: read process times: %v", err))
+	}
+	return u.Utime.Nano() + u.Stime.Nano()
+}
+
+// Bounds of [Latencies]: 1 ns to 1 h, at three significant digits.
+const (
+	maxLatency    = time.Hour
+	latencyDigits = 3
+)
+
+// Latencies is the distribution of a time per message, in whole nanoseconds. A
+// quantile is exact below 2048 ns and at most 0.1 % too high above, which is the
+// width of a bucket. Times from 0 to 1 h are kept; others are counted by
+// Clipped, a negative one as 0 and a longer one as 1 h.
+//
+// One goroutine records; quantiles are read when it has ended. The memory, about
+// 270 kB, is allocated by [NewLatencies].
+type Latencies struct {
+	histogram *hdrhistogram.Histogram
+	clipped   int
+}
+
+// NewLatencies returns an empty distribution.
+func NewLatencies() *Latencies {
+	return &Latencies{histogram: hdrhistogram.New(1, maxLatency.Nanoseconds(), latencyDigits)}
+}
+
+// Record adds one time.
+func (l *Latencies) Record(d time.Duration) {
+	kept := min(max(d, 0), maxLatency)
+	if kept != d {
+		l.clipped++
+	}
+	if err := l.histogram.RecordValue(kept.Nanoseconds()); err != nil {
+		// Every value within the bounds has a bucket.
+		panic(fmt.Sprintf("bench: record latency %v: %v", d, err))
+	}
+}
+
+// Count returns how many times were recorded.
+func (l *Latencies) Count() int { return int(l.histogram.TotalCount()) }
+
+// Clipped returns how many of them were out of bounds.
+func (l *Latencies) Clipped() int { return l.clipped }
+
+// P50 returns the median in ns, 0 if nothing was recorded.
+func (l *Latencies) P50() int64 { return l.histogram.ValueAtQuantile(50) }
+
+// P99 returns the 99th percentile in ns, 0 if nothing was recorded.
+func (l *Latencies) P99() int64 { return l.histogram.ValueAtQuantile(99) }
+
+// Reset forgets what was recorded and keeps the memory.
+func (l *Latencies) Reset() {
+	l.histogram.Reset()
+	l.clipped = 0
+}

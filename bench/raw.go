@@ -1,0 +1,224 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p"
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/node"
+	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/verdict"
+)
+
+var siteRaw = counters.NewSite("bench.raw")
+
+// rawTarget is bare gossipsub between two hosts: the options and the content id
+// of the nodes, the same messages encoded at publishing, and nothing else. It
+// verifies by the content id, which covers every byte of a message.
+type rawTarget struct {
+	settling
+	publisher, receiver *rawNode
+	delivered           chan Delivery
+	index               map[string]int // by gossip id
+	unknown             atomic.Uint64
+	close               sync.Once
+	closeErr            error
+}
+
+// NewRaw returns the target of path "raw": the ceiling that the other paths of
+// macro are compared with. It knows the messages that it will be driven with.
+func NewRaw(items []Item) Target {
+	t := &rawTarget{
+		settling:  newSettling(len(items)),
+		delivered: make(chan Delivery, len(items)),
+		index:     make(map[string]int, len(items)),
+	}
+	for _, it := range items {
+		t.index[relay.GossipID(PubsubTopic, it.Wire)] = it.Index
+	}
+	return t
+}
+
+func (t *rawTarget) Start(ctx context.Context) (err error) {
+	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
+		return err
+	}
+	if t.receiver, err = startRaw(ctx, "B", verdict.RoleReceiver, t.receive); err != nil {
+		return err
+	}
+	err = t.publisher.host.Connect(ctx, peer.AddrInfo{ID: t.receiver.host.ID(), Addrs: t.receiver.host.Addrs()})
+	if err != nil {
+		return fmt.Errorf("bench: connect bare gossipsub: %w", err)
+	}
+	return errors.Join(t.publisher.grafted(ctx), t.receiver.grafted(ctx))
+}
+
+func (t *rawTarget) receive(m *pubsub.Message) {
+	if i, ok := t.index[m.ID]; ok {
+		t.delivered <- Delivery{Index: i, At: time.Now()}
+	} else {
+		t.unknown.Add(1)
+	}
+}
+
+func (t *rawTarget) Publish(ctx context.Context, it Item) error {
+	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(it.Message)
+	if err != nil {
+		return fmt.Errorf("bench: encode message %d: %w", it.Index, err)
+	}
+	t.publisher.counts.Encode(siteRaw, len(data))
+	if err := t.publisher.topic.Publish(ctx, data); err != nil {
+		return err
+	}
+	t.published++
+	return nil
+}
+
+func (t *rawTarget) Delivered() <-chan Delivery { return t.delivered }
+
+func (t *rawTarget) Nodes(ctx context.Context) ([]verdict.Node, error) {
+	if err := t.wait(ctx); err != nil {
+		return nil, err
+	}
+	return []verdict.Node{t.publisher.account(), t.receiver.account()}, nil
+}
+
+func (t *rawTarget) Verify(context.Context, []Item) error {
+	if n := t.unknown.Load(); n > 0 {
+		return invalid("%d messages arrived with the gossip id of none that was published: altered", n)
+	}
+	return nil
+}
+
+func (t *rawTarget) Close() error {
+	t.close.Do(func() {
+		for _, n := range []*rawNode{t.publisher, t.receiver} {
+			if n != nil {
+				t.closeErr = errors.Join(t.closeErr, n.stop())
+			}
+		}
+	})
+	return t.closeErr
+}
+
+// rawNode is a host with bare gossipsub on one topic.
+type rawNode struct {
+	name, role string
+	counts     counters.Set
+	host       host.Host
+	topic      *pubsub.Topic
+	tracer     *rawTracer
+	cancel     context.CancelFunc
+	ended      chan struct{}
+	delivered  atomic.Uint64
+}
+
+func startRaw(ctx context.Context, name, role string, receive func(*pubsub.Message)) (n *rawNode, err error) {
+	n = &rawNode{
+		name: name, role: role, counts: counters.New(), ended: make(chan struct{}),
+		tracer: &rawTracer{graft: make(chan struct{})},
+	}
+	if n.host, err = libp2p.New(node.HostOptions(node.Options{Listen: []string{loopback}})...); err != nil {
+		return nil, fmt.Errorf("bench: start bare host: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.host.Close())
+		}
+	}()
+	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	n.cancel = cancel
+	gossip, err := pubsub.NewGossipSub(run, n.host,
+		append(relay.GossipOptions(n.counts, relay.Options{}), pubsub.WithRawTracer(n.tracer))...)
+	if err != nil {
+		cancel()
+		return nil, fmt.Errorf("bench: start bare gossipsub: %w", err)
+	}
+	if n.topic, err = gossip.Join(PubsubTopic); err == nil {
+		var sub *pubsub.Subscription
+		if sub, err = n.topic.Subscribe(pubsub.WithBufferSize(relay.DefaultSubscription)); err == nil {
+			go n.read(run, sub, receive)
+			return n, nil
+		}
+	}
+	cancel()
+	return nil, fmt.Errorf("bench: join with bare gossipsub: %w", err)
+}
+
+func (n *rawNode) read(ctx context.Context, sub *pubsub.Subscription, receive func(*pubsub.Message)) {
+	defer close(n.ended)
+	for {
+		m, err := sub.Next(ctx)
+		if err != nil {
+			return
+		}
+		n.delivered.Add(1)
+		receive(m)
+	}
+}
+
+func (n *rawNode) grafted(ctx context.Context) error {
+	select {
+	case <-n.tracer.graft:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("bench: wait for mesh of bare gossipsub: %w", ctx.Err())
+	}
+}
+
+func (n *rawNode) account() verdict.Node {
+	v := verdict.Node{
+		Name: n.name, Role: n.role, Delivered: n.delivered.Load(),
+		Rejected: n.tracer.rejected.Load(), Duplicates: n.tracer.duplicates.Load(), Dropped: n.tracer.dropped.Load(),
+	}
+	if counters.Enabled {
+		v.Sites = append([]counters.SiteCounts{}, n.counts.Load()...)
+	}
+	return v
+}
+
+func (n *rawNode) stop() error {
+	n.cancel()
+	<-n.ended
+	return n.host.Close()
+}
+
+// rawTracer tells when the mesh is there and what was dropped.
+type rawTracer struct {
+	once                          sync.Once
+	graft                         chan struct{}
+	dropped, rejected, duplicates atomic.Uint64
+}
+
+var _ pubsub.RawTracer = (*rawTracer)(nil)
+
+func (t *rawTracer) Graft(peer.ID, string) { t.once.Do(func() { close(t.graft) }) }
+
+func (t *rawTracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
+	t.dropped.Add(uint64(len(rpc.GetPublish())))
+}
+func (t *rawTracer) UndeliverableMessage(*pubsub.Message)               { t.dropped.Add(1) }
+func (t *rawTracer) RejectMessage(*pubsub.Message, string)              { t.rejected.Add(1) }
+func (t *rawTracer) DuplicateMessage(*pubsub.Message)                   { t.duplicates.Add(1) }
+func (*rawTracer) OnNewOutboundStream(peer.ID, protocol.ID)             {}
+func (*rawTracer) OnClosedOutboundStream(peer.ID)                       {}
+func (*rawTracer) Join(string)                                          {}
+func (*rawTracer) Leave(string)                                         {}
+func (*rawTracer) Prune(peer.ID, string)                                {}
+func (*rawTracer) ValidateMessage(*pubsub.Message)                      {}
+func (*rawTracer) DeliverMessage(*pubsub.Message)                       {}
+func (*rawTracer) ThrottlePeer(peer.ID)                                 {}
+func (*rawTracer) RecvRPC(*pubsub.RPC)                                  {}
+func (*rawTracer) SendRPC(*pubsub.RPC, peer.ID)                         {}
+func (*rawTracer) SendRPCCompleted(*pubsub.RPC, peer.ID, time.Duration) {}

@@ -1,0 +1,309 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/message/pb"
+	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// small returns options that run in about a second.
+func small(t *testing.T, scenarios ...string) Options {
+	t.Helper()
+	p, err := ParseProfile("1/2/3kB@25/50/25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := DefaultOptions()
+	o.Scenarios, o.Profile, o.Messages, o.WarmupMicro, o.WarmupMacro, o.Runs = scenarios, p, 60, 5, 5, 1
+	return o
+}
+
+func mustRun(t *testing.T, o Options) verdict.Result {
+	t.Helper()
+	r, err := Run(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, i := range r.Invalid {
+		t.Errorf("%s of path %s is invalid: %s", i.Scenario, i.Path, i.Reason)
+	}
+	if t.Failed() {
+		t.FailNow()
+	}
+	return r
+}
+
+// sites is what each site must count for each message: decodes, hashes, id
+// hashes, encodes, copies.
+type sites map[string][5]uint64
+
+// wantSites is the table of docs/ARCHITECTURE.md, by scenario, path and node.
+var wantSites = map[string]sites{
+	"micro baseline node": {
+		"relay.validator": {1, 0, 0, 0, 1}, "relay.handler": {1, 0, 0, 0, 1},
+		"archive.archive": {0, 1, 0, 0, 0}, "storesync.storesync": {0, 1, 0, 0, 0},
+	},
+	"micro envelope node": {
+		"relay.validator": {1, 0, 0, 0, 1}, "relay.handler": {1, 0, 0, 0, 1}, "relay.envelope": {0, 1, 0, 0, 0},
+	},
+	"micro zerocopy node": {"relay.validator": {1, 0, 0, 0, 0}, "relay.envelope": {0, 1, 0, 0, 0}},
+
+	"macro baseline A": {
+		"relay.publish": {0, 1, 0, 1, 0}, "relay.gossip_id": {0, 0, 1, 0, 0},
+		"relay.on_send": {1, 1, 0, 0, 1}, "relay.handler": {1, 0, 0, 0, 1},
+	},
+	"macro baseline B": {
+		"relay.gossip_id": {0, 0, 1, 0, 0}, "relay.on_recv": {1, 0, 0, 0, 1}, "relay.validator": {1, 0, 0, 0, 1},
+		"relay.on_validated": {1, 1, 0, 0, 1}, "relay.handler": {1, 0, 0, 0, 1},
+		"archive.archive": {0, 1, 0, 0, 0}, "storesync.storesync": {0, 1, 0, 0, 0},
+	},
+	"macro envelope A": {
+		"relay.publish": {0, 1, 0, 1, 0}, "relay.gossip_id": {0, 0, 1, 0, 0},
+		"relay.handler": {1, 0, 0, 0, 1}, "relay.envelope": {0, 1, 0, 0, 0},
+	},
+	"macro envelope B": {
+		"relay.gossip_id": {0, 0, 1, 0, 0}, "relay.validator": {1, 0, 0, 0, 1},
+		"relay.handler": {1, 0, 0, 0, 1}, "relay.envelope": {0, 1, 0, 0, 0},
+	},
+	"macro zerocopy A": {"relay.publish": {0, 1, 0, 1, 0}, "relay.gossip_id": {0, 0, 1, 0, 0}},
+	"macro zerocopy B": {
+		"relay.gossip_id": {0, 0, 1, 0, 0}, "relay.validator": {1, 0, 0, 0, 0}, "relay.envelope": {0, 1, 0, 0, 0},
+	},
+	"macro raw A": {"bench.raw": {0, 0, 0, 1, 0}, "relay.gossip_id": {0, 0, 1, 0, 0}},
+	"macro raw B": {"relay.gossip_id": {0, 0, 1, 0, 0}},
+}
+
+// perMessage returns what was counted for each message at each site of a node.
+func perMessage(t *testing.T, n verdict.Node, messages int) sites {
+	t.Helper()
+	got := sites{}
+	for _, s := range n.Sites {
+		all := [5]uint64{s.Decodes, s.Hashes, s.IDHashes, s.Encodes, s.Copies}
+		for i, v := range all {
+			if v%uint64(messages) != 0 {
+				t.Errorf("node %s, site %s: %d events for %d messages", n.Name, s.Site, v, messages)
+			}
+			all[i] = v / uint64(messages)
+		}
+		got[s.Site] = all
+	}
+	return got
+}
+
+func TestCountsBySite(t *testing.T) {
+	for _, level := range []slog.Level{slog.LevelDebug, slog.LevelError} {
+		for _, hash := range []message.Algorithm{message.Blake3, message.WakuSHA256} {
+			t.Run(level.String()+" "+hash.String(), func(t *testing.T) {
+				o := small(t, Micro, Macro)
+				o.LogLevel, o.LogTo, o.Hash = level, new(bytes.Buffer), hash
+				r := mustRun(t, o)
+				if len(r.Runs) != 3+4 || !r.Verified {
+					t.Fatalf("%d runs, verified %v", len(r.Runs), r.Verified)
+				}
+				for _, run := range r.Runs {
+					for _, n := range run.Nodes {
+						checkSites(t, run, n)
+					}
+				}
+				if err := verdict.CheckSums(r); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+func checkSites(t *testing.T, run verdict.Run, n verdict.Node) {
+	t.Helper()
+	if !counters.Enabled {
+		if n.Sites != nil {
+			t.Errorf("a build without the tag counted: %v", n.Sites)
+		}
+		return
+	}
+	name := fmt.Sprint(verdict.Series(run.Scenario), " ", run.Path, " ", n.Name)
+	if diff := cmp.Diff(wantSites[name], perMessage(t, n, run.Messages)); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", name, diff)
+	}
+}
+
+func TestAcceptanceHoldsForASmallRun(t *testing.T) {
+	r := mustRun(t, small(t, Micro, Macro))
+	criteria := verdict.Acceptance(r, verdict.Context{})
+	code := verdict.ExitCode(r, criteria)
+	if counters.Enabled && code != verdict.ExitOK {
+		t.Errorf("exit code %d: %+v", code, criteria)
+	}
+	if !counters.Enabled && code != verdict.ExitInvalid {
+		t.Errorf("exit code %d of a build that does not count, want %d", code, verdict.ExitInvalid)
+	}
+}
+
+func TestArchivesAndStatesOfMemory(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bench.db")
+	for _, name := range []string{"memory", "sqlite::memory:", "sqlite:" + file} {
+		for _, cold := range []bool{false, true} {
+			t.Run(fmt.Sprint(strings.TrimSuffix(name, file), " cold ", cold), func(t *testing.T) {
+				o := small(t, Micro, Macro)
+				o.Archive, o.Cold, o.Paths = name, cold, []string{"zerocopy"}
+				mustRun(t, o)
+			})
+		}
+	}
+	left, err := filepath.Glob(file + "*")
+	if err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v %v", left, err)
+	}
+}
+
+func TestArchiveFileOfSomebodyElseIsNotTouched(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "precious.db")
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o := small(t, Micro)
+	o.Archive = "sqlite:" + file
+	_, err := Run(t.Context(), o)
+	if err == nil || !strings.Contains(err.Error(), file+" exists") {
+		t.Errorf("got %v, want an error that names the file", err)
+	}
+	if data, _ := os.ReadFile(file); string(data) != "mine" {
+		t.Errorf("the file holds %q now", data)
+	}
+}
+
+func TestRunsAreInterleavedOverPaths(t *testing.T) {
+	o := DefaultOptions()
+	o.Runs = 2
+	var got []string
+	for _, j := range o.jobs() {
+		got = append(got, j.name()+" "+j.path)
+	}
+	want := []string{
+		"micro_run1 baseline", "micro_run1 envelope", "micro_run1 zerocopy",
+		"micro_run2 baseline", "micro_run2 envelope", "micro_run2 zerocopy",
+		"macro baseline", "macro envelope", "macro zerocopy", "macro raw",
+		"macro_run2 baseline", "macro_run2 envelope", "macro_run2 zerocopy", "macro_run2 raw",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Run(ctx, small(t, Macro)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want the context's error", err)
+	}
+}
+
+func TestOptionsAreRefusedWhole(t *testing.T) {
+	o := DefaultOptions()
+	o.Scenarios = []string{"nano"}
+	o.Paths = []string{"baseline", "fast", "baseline"}
+	o.Messages, o.Runs, o.Window, o.WarmupMicro = 0, 0, 0, -1
+	o.Archive, o.Profile = "postgres://x", Profile{}
+	_, err := Run(t.Context(), o)
+	if err == nil {
+		t.Fatal("accepted")
+	}
+	for _, want := range []string{`"nano"`, `"fast"`, "twice", "at least 1", "postgres://x", "profile"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("the error does not speak of %s: %v", want, err)
+		}
+	}
+}
+
+// archiveOf returns a running archive in memory that holds ms.
+func archiveOf(t *testing.T, ms ...*pb.WakuMessage) *archive.Archive {
+	t.Helper()
+	stored := make(chan error, len(ms))
+	a, err := archive.New(archive.NewMemory(), archive.Options{Stored: func(_ *message.Envelope, err error) { stored <- err }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go a.Run(context.WithoutCancel(t.Context()))
+	t.Cleanup(func() { a.Close() })
+	for _, m := range ms {
+		env, err := message.Seal(counters.New(), message.Format{}, PubsubTopic, m, siteApp)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Store(t.Context(), env); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-stored; err != nil {
+			t.Fatal(err)
+		}
+	}
+	return a
+}
+
+func TestVerifyFindsWhatIsMissingAddedOrAltered(t *testing.T) {
+	w := NewWorkload(1, DefaultProfile(), PubsubTopic, 3, time.Now(), 0)
+	want := make(map[message.Key]bool)
+	for _, m := range w.Messages {
+		want[message.Key{Timestamp: m.GetTimestamp(), Hash: message.Blake3.Sum(PubsubTopic, m)}] = true
+	}
+	check := func(ms ...*pb.WakuMessage) error {
+		return verifyArchive(t.Context(), archiveOf(t, ms...), message.Blake3, want)
+	}
+	if err := check(w.Messages...); err != nil {
+		t.Error(err)
+	}
+	if err := check(w.Messages[:2]...); !errors.Is(err, errInvalid) || !strings.Contains(err.Error(), "1 of 3 messages are missing") {
+		t.Errorf("missing: %v", err)
+	}
+	altered := NewWorkload(2, DefaultProfile(), PubsubTopic, 1, time.Unix(0, w.Messages[2].GetTimestamp()), 0)
+	if err := check(w.Messages[0], w.Messages[1], altered.Messages[0]); !errors.Is(err, errInvalid) || !strings.Contains(err.Error(), "not published") {
+		t.Errorf("altered: %v", err)
+	}
+	m := archiveOf(t, w.Messages...)
+	w.Messages[1].Payload[100] ^= 1 // the archive in memory holds the same bytes
+	err := verifyArchive(t.Context(), m, message.Blake3, want)
+	if !errors.Is(err, errInvalid) || !strings.Contains(err.Error(), "altered") {
+		t.Errorf("bytes changed in the archive: %v", err)
+	}
+}
+
+// lossy is micro whose receiver never sees one message.
+type lossy struct{ Target }
+
+func (l lossy) Publish(ctx context.Context, it Item) error {
+	if it.Index == 3 {
+		return relay.ErrNotJoined
+	}
+	return l.Target.Publish(ctx, it)
+}
+
+func TestInvalidRunHasNoRow(t *testing.T) {
+	o := small(t, Micro)
+	s := session{options: o, result: verdict.Result{Settings: o.settings()}, progress: NewProgress(nil, 1), logger: slog.New(slog.DiscardHandler)}
+	s.wrap = func(t Target) Target { return lossy{t} }
+	if err := s.run(t.Context(), job{Micro, "baseline", 1}); err != nil {
+		t.Fatal(err)
+	}
+	if len(s.result.Runs) != 0 || len(s.result.Invalid) != 1 {
+		t.Fatalf("%d rows, %d invalid runs", len(s.result.Runs), len(s.result.Invalid))
+	}
+	if got := s.result.Invalid[0]; got.Scenario != "micro_run1" || !strings.Contains(got.Reason, "message 3 was not accepted") {
+		t.Errorf("%+v", got)
+	}
+}

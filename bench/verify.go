@@ -1,0 +1,65 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/message"
+)
+
+// verifyArchive checks that the archive holds exactly the messages wanted, and
+// that the hash recomputed from each stored message is the one it is stored by.
+func verifyArchive(ctx context.Context, a *archive.Archive, hash message.Algorithm, want map[message.Key]bool) error {
+	var keys []message.Key
+	for key, err := range a.Keys(ctx) {
+		if err != nil {
+			return fmt.Errorf("bench: read archive: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	if err := verifyKeys("archive", yield(keys), want); err != nil {
+		return err
+	}
+	for _, key := range keys {
+		row, err := a.Get(ctx, key.Hash)
+		if err != nil {
+			return fmt.Errorf("bench: read archive: %w", err)
+		}
+		if sum := hash.Sum(row.Topic, row.Message); sum != key.Hash {
+			return invalid("archive: message stored by hash %v has hash %v: altered", key.Hash, sum)
+		}
+	}
+	return nil
+}
+
+// verifyKeys compares got and want as sets.
+func verifyKeys(where string, got iter.Seq[message.Key], want map[message.Key]bool) error {
+	found := make(map[message.Key]bool, len(want))
+	for key := range got {
+		switch {
+		case !want[key]:
+			return invalid("%s: holds %v at %d, which was not published", where, key.Hash, key.Timestamp)
+		case found[key]:
+			return invalid("%s: holds %v twice", where, key.Hash)
+		}
+		found[key] = true
+	}
+	for key := range want {
+		if !found[key] {
+			return invalid("%s: %d of %d messages are missing, among them %v", where, len(want)-len(found), len(want), key.Hash)
+		}
+	}
+	return nil
+}
+
+func yield(keys []message.Key) iter.Seq[message.Key] {
+	return func(next func(message.Key) bool) {
+		for _, key := range keys {
+			if !next(key) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/msgpath/msgpath/bench"
+	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// Where a checkout keeps what the acceptance table speaks of.
+const (
+	baselineFile = "docs/baseline.md"
+	checkFile    = "check.json" // in the output folder, written by make check
+)
+
+type benchCommand struct {
+	Scenario string   `arg:"" enum:"micro,macro,all" help:"micro (one node, no network), macro (two nodes over loopback) or all."`
+	Messages int      `default:"${messages}" help:"Measured messages a run."`
+	Warmup   int      `default:"-1" help:"Messages before them, not counted; -1: ${warmup_micro} in micro, ${warmup_macro} in macro."`
+	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
+	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent."`
+	Window   int      `default:"${window}" help:"Most messages in flight."`
+	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
+	Hash     string   `default:"blake3" enum:"blake3,waku-sha256" help:"Message hash: blake3 or waku-sha256."`
+	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed) or memory."`
+	Path     []string `help:"Paths, comma separated; default ${paths} (raw in macro only)."`
+	Cold     bool     `help:"Start each run with memory that is not mapped yet."`
+	LogLevel string   `default:"error" enum:"debug,info,warn,error" help:"Level of the nodes' log on stderr: debug, info, warn, error."`
+	Out      string   `default:"out" help:"Folder for bench.csv, sites.csv, bench.txt and bench.json."`
+	CSV      string   `name:"csv" placeholder:"-|seed" help:"-: print only the CSV on stdout; seed: only the 13 columns and three rows of one path."`
+	JSON     string   `name:"json" placeholder:"-" help:"-: print only the JSON on stdout."`
+}
+
+func benchVars() kong.Vars {
+	return kong.Vars{
+		"messages":     strconv.Itoa(bench.DefaultMessages),
+		"warmup_micro": strconv.Itoa(bench.DefaultWarmupMicro),
+		"warmup_macro": strconv.Itoa(bench.DefaultWarmupMacro),
+		"seed":         strconv.Itoa(bench.DefaultSeed),
+		"profile":      bench.DefaultProfile().String(),
+		"window":       strconv.Itoa(bench.DefaultWindow),
+		"runs":         strconv.Itoa(bench.DefaultRuns),
+		"archive":      bench.DefaultArchive,
+		"paths":        strings.Join(bench.Paths(), ","),
+	}
+}
+
+// options returns what the flags say, with everything that is wrong with them.
+func (b *benchCommand) options(out *output) (bench.Options, error) {
+	var errs []error
+	o := bench.DefaultOptions()
+	if b.Scenario != "all" {
+		o.Scenarios = []string{b.Scenario}
+	}
+	o.Messages, o.Seed, o.Window, o.Runs = b.Messages, b.Seed, b.Window, b.Runs
+	o.Archive, o.Cold = b.Archive, b.Cold
+	if b.Warmup != -1 {
+		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
+	}
+	var err error
+	if o.Profile, err = bench.ParseProfile(b.Profile); err != nil {
+		errs = append(errs, err)
+	}
+	if o.Hash, err = message.ParseAlgorithm(b.Hash); err != nil {
+		errs = append(errs, err)
+	}
+	if err := o.LogLevel.UnmarshalText([]byte(b.LogLevel)); err != nil {
+		errs = append(errs, err)
+	}
+	o.Paths, err = b.paths()
+	errs = append(errs, err, b.stdout())
+	if len(errs) == 0 || errors.Join(errs...) == nil {
+		errs = append(errs, o.Validate())
+	}
+	o.CommandLine = append([]string{"msgpath"}, out.args...)
+	o.LogTo, o.Progress = out.stderr, out.stderr
+	return o, errors.Join(errs...)
+}
+
+// paths returns the paths asked for: all of the scenario, or those of --path.
+func (b *benchCommand) paths() ([]string, error) {
+	switch {
+	case b.CSV == "seed" && len(b.Path) == 0:
+		return bench.Paths()[:1], nil
+	case b.CSV == "seed" && len(b.Path) > 1:
+		return nil, fmt.Errorf("--csv=seed prints the rows of one path, and --path names %d", len(b.Path))
+	case len(b.Path) > 0:
+		return b.Path, nil
+	case b.Scenario == bench.Micro:
+		return slices.DeleteFunc(bench.Paths(), func(p string) bool { return p == bench.PathRaw }), nil
+	}
+	return bench.Paths(), nil
+}
+
+func (b *benchCommand) stdout() error {
+	switch {
+	case b.CSV != "" && b.CSV != "-" && b.CSV != "seed":
+		return fmt.Errorf("--csv=%s: want - or seed", b.CSV)
+	case b.JSON != "" && b.JSON != "-":
+		return fmt.Errorf("--json=%s: want -", b.JSON)
+	case b.CSV != "" && b.JSON != "":
+		return errors.New("--csv and --json both print on stdout: give one")
+	case b.CSV == "seed" && (b.Scenario != "all" || b.Runs < 2):
+		return errors.New("--csv=seed prints two micro rows and one macro row: it needs scenario all and --runs 2 or more")
+	}
+	return nil
+}
+
+// Run runs the benchmark, writes the files, prints, and judges.
+func (b *benchCommand) Run(ctx context.Context, out *output) error {
+	o, err := b.options(out)
+	if err != nil {
+		return err
+	}
+	result, err := bench.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if err := b.write(result); err != nil {
+		return err
+	}
+	for _, i := range result.Invalid {
+		fmt.Fprintf(out.stderr, "msgpath: %s of path %s is invalid: %s\n", i.Scenario, i.Path, i.Reason)
+	}
+	criteria := verdict.Acceptance(result, checkout(b.Out, out.stderr))
+	out.code = verdict.ExitCode(result, criteria)
+	return b.print(out.stdout, result, criteria)
+}
+
+// write writes the files of the output folder, each whole or not at all.
+func (b *benchCommand) write(result verdict.Result) error {
+	files := []struct {
+		name  string
+		write func(io.Writer, verdict.Result) error
+	}{
+		{"bench.csv", verdict.WriteCSV},
+		{"sites.csv", verdict.WriteSites},
+		{"bench.txt", verdict.WriteBench},
+		{"bench.json", verdict.WriteJSON},
+	}
+	if err := os.MkdirAll(b.Out, 0o755); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	for _, f := range files {
+		var text bytes.Buffer
+		if err := f.write(&text, result); err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(b.Out, f.name), text.Bytes()); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+	}
+	return nil
+}
+
+// replaceFile writes a file beside name and renames it, so that a reader never
+// sees half of it.
+func replaceFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
+
+func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verdict.Criterion) error {
+	switch {
+	case b.CSV == "-":
+		return verdict.WriteCSV(w, result)
+	case b.CSV == "seed":
+		return verdict.WriteSeedCSV(w, result, result.Settings.Paths[0])
+	case b.JSON == "-":
+		return verdict.WriteJSON(w, result)
+	}
+	if err := verdict.WriteText(w, result); err != nil {
+		return err
+	}
+	fmt.Fprintln(w)
+	if err := verdict.WriteAcceptance(w, criteria); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "\nResults are in %s: bench.csv, sites.csv, bench.txt (benchstat -col /path), bench.json\n", b.Out)
+	return err
+}
+
+// checkout returns what the checkout in the working directory knows beside a
+// result: the committed baseline and what make check last found.
+func checkout(folder string, warn io.Writer) (c verdict.Context) {
+	if doc, err := os.ReadFile(baselineFile); err == nil {
+		c.BaselineDoc = doc
+	}
+	if f, err := os.Open(filepath.Join(folder, checkFile)); err == nil {
+		defer f.Close()
+		check, err := verdict.ReadCheck(f)
+		if err != nil {
+			fmt.Fprintf(warn, "msgpath: %s is not used: %v\n", f.Name(), err)
+			return c
+		}
+		c.Check = &check
+	}
+	return c
+}

@@ -1,0 +1,97 @@
+// Command msgpath runs the message-path benchmark and writes its results.
+//
+// Exit codes: 0 ok, 1 a count is not what it must be, 2 wrong usage or
+// configuration, 3 a run was invalid or not counted, 4 nothing was examined,
+// 130 interrupted.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// Exit codes beside those of package verdict.
+const (
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// commands is what the command line may say.
+type commands struct {
+	Bench    benchCommand    `cmd:"" help:"Run the benchmark's scenarios and write their results."`
+	Baseline baselineCommand `cmd:"" help:"Write the baseline document of a result to stdout."`
+	Schema   schemaCommand   `cmd:"" help:"Write the JSON Schema of results to stdout."`
+}
+
+// output is where a command writes and what it was called with.
+type output struct {
+	stdout, stderr io.Writer
+	args           []string
+	code           int
+}
+
+// exit is how kong asks to end the process.
+type exit int
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if e, ok := recover().(exit); ok { // --help
+			code = int(e)
+		}
+	}()
+	var c commands
+	out := &output{stdout: stdout, stderr: stderr, args: args}
+	parser, err := kong.New(&c,
+		kong.Name("msgpath"),
+		kong.Description("Accounts for the message path of a p2p relay."),
+		kong.Writers(stdout, stderr),
+		kong.Exit(func(code int) { panic(exit(code)) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
+		kong.BindTo(ctx, (*context.Context)(nil)),
+		kong.Bind(out),
+		benchVars(),
+	)
+	if err != nil {
+		fmt.Fprintln(stderr, "msgpath:", err)
+		return exitUsage
+	}
+	command, err := parser.Parse(args)
+	if err == nil {
+		err = command.Run()
+	}
+	switch {
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "msgpath: interrupted; nothing was written")
+		return exitInterrupted
+	case err != nil:
+		fmt.Fprintln(stderr, "msgpath:", err)
+		if _, usage := errors.AsType[*kong.ParseError](err); usage {
+			fmt.Fprintln(stderr, "msgpath: see msgpath --help")
+		}
+		return exitUsage
+	}
+	return out.code
+}
+
+type schemaCommand struct{}
+
+func (schemaCommand) Run(out *output) error {
+	_, err := out.stdout.Write(verdict.Schema())
+	return err
+}

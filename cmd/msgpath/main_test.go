@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/msgpath/msgpath/counters"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"msgpath": main})
+}
+
+// TestScripts runs testdata/script. The condition [counting] tells the builds
+// apart.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Condition: func(name string) (bool, error) {
+			return name == "counting" && counters.Enabled, nil
+		},
+	})
+}
+
+func TestInterruptedWritesNothing(t *testing.T) {
+	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	dir := t.TempDir() + "/out"
+	if code := run(ctx, []string{"bench", "micro", "--out", dir}, os.Stderr, os.Stderr); code != exitInterrupted {
+		t.Errorf("exit code %d, want %d", code, exitInterrupted)
+	}
+	if _, err := os.Stat(dir); !os.IsNotExist(err) {
+		t.Errorf("the output folder is there: %v", err)
+	}
+}

@@ -1,0 +1,125 @@
+package verdict
+
+import (
+	"bytes"
+	"math"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+func TestWriteBaseline(t *testing.T) {
+	golden(t, "baseline.md", goodContext(t).BaselineDoc)
+}
+
+func TestBaselineIsVerbatim(t *testing.T) {
+	doc := string(goodContext(t).BaselineDoc)
+	csv := written(t, func(b *bytes.Buffer) error { return WriteCSV(b, fixture()) })
+	human := written(t, func(b *bytes.Buffer) error { return WriteText(b, fixture()) })
+	for _, block := range []string{"```csv\n" + string(csv) + "```\n", "```\n" + string(human) + "```\n"} {
+		if !strings.Contains(doc, block) {
+			t.Errorf("the document lacks the block\n%s", block)
+		}
+	}
+}
+
+// No figure of a run is typed in the template: another result changes them all.
+func TestBaselineFollowsTheResult(t *testing.T) {
+	r := fixture()
+	r.Settings.Messages, r.Settings.PayloadBytes, r.Settings.Seed = 500, 7_000, 43
+	r.Environment.Commit = "fedcba9876543210"
+	for i := range r.Runs {
+		r.Runs[i].Messages, r.Runs[i].WallNanos = 500, 77_000_000
+	}
+	doc := string(written(t, func(b *bytes.Buffer) error { return WriteBaseline(b, r, Context{}) }))
+	for _, old := range []string{"1206.9", "0123456789abcdef", "1000 messages", "seed 42", "65000.000"} {
+		if strings.Contains(doc, old) {
+			t.Errorf("the document still has %q", old)
+		}
+	}
+	for _, want := range []string{
+		"500 messages", "seed 43", "fedcba9876543210", "14.000 per message", "are not set side by side",
+		"**no**", "| 4 |", "**FAIL**",
+	} {
+		if !strings.Contains(doc, want) {
+			t.Errorf("the document lacks %q", want)
+		}
+	}
+}
+
+func TestBaselineBreakdownAddsUp(t *testing.T) {
+	for _, d := range (baseline{Result: fixture()}).Breakdowns() {
+		var sum, nodes uint64
+		for _, line := range d.Lines {
+			switch {
+			case !line.Sum:
+				sum += line.DecodedBytes + line.HashedBytes + line.IDHashedBytes + line.EncodedBytes + line.CopiedBytes
+			case line.Node != "all":
+				nodes += line.DecodedBytes + line.HashedBytes + line.IDHashedBytes + line.EncodedBytes + line.CopiedBytes
+			default:
+				last := line.DecodedBytes + line.HashedBytes + line.IDHashedBytes + line.EncodedBytes + line.CopiedBytes
+				if sum != last || d.Scenario == Macro && nodes != last || last == 0 {
+					t.Errorf("%s, path %s: sites %d, nodes %d, last line %d", d.Scenario, d.Path, sum, nodes, last)
+				}
+			}
+		}
+		if want := d.Path != "raw"; d.Counted != want || d.Counted != (len(d.Lines) > 0) {
+			t.Errorf("%s, path %s: counted %t with %d lines", d.Scenario, d.Path, d.Counted, len(d.Lines))
+		}
+	}
+}
+
+func TestBaselineSaysThatCountsVary(t *testing.T) {
+	r := fixture()
+	find(t, &r, "macro_run2", "zerocopy").Nodes[0].Sites[1].Encodes++
+	doc := string(written(t, func(b *bytes.Buffer) error { return WriteBaseline(b, r, Context{}) }))
+	if n := strings.Count(doc, "**The counts differ between the 2 runs.**"); n != 1 {
+		t.Errorf("says so %d times, want 1", n)
+	}
+}
+
+func TestOverhead(t *testing.T) {
+	r := fixture()
+	for _, o := range (baseline{Result: r}).Overheads() {
+		if math.Abs(o.Bytes-overheadBytes) > 1e-9 {
+			t.Errorf("%s, path %s: overhead %v, want %d", o.Scenario, o.Path, o.Bytes, overheadBytes)
+		}
+	}
+	if n := len((baseline{Result: r}).Overheads()); n != 6 {
+		t.Errorf("%d overheads, want 6: raw decodes nothing", n)
+	}
+	for _, p := range append(PublishedBefore, PublishedAfter...) {
+		if got := p.OverheadBytes(); math.Abs(got-55) > 3 {
+			t.Errorf("published %s: overhead %v, want about 55", p.Scenario, got)
+		}
+	}
+}
+
+func TestBaselineRefuses(t *testing.T) {
+	none := Result{Kind: Kind, SchemaVersion: SchemaVersion, Environment: Environment{Counting: true}, Verified: true}
+	broken := fixture()
+	broken.Kind = ""
+	for name, tt := range map[string]struct {
+		r    Result
+		want string
+	}{
+		"uncounted": {uncounted(), "the result has no counts: built without the tag msgpathcounters"},
+		"invalid":   {withInvalid(), "the result is not verified: 1 invalid runs"},
+		"no runs":   {none, "the result has no valid run"},
+		"broken":    {broken, `kind is ""`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var buf bytes.Buffer
+			wantError(t, WriteBaseline(&buf, tt.r, Context{}), "verdict: write baseline", tt.want)
+			if buf.Len() > 0 {
+				t.Error("wrote all the same")
+			}
+		})
+	}
+}
+
+func TestMarkdownCell(t *testing.T) {
+	if got := markdownCell("a|b\nc"); got != `a\|b c` {
+		t.Errorf("markdownCell = %s", strconv.Quote(got))
+	}
+}

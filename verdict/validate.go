@@ -1,0 +1,96 @@
+package verdict
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// problems collects what is wrong, each with the place where it is.
+type problems struct{ errs []error }
+
+func (p *problems) check(ok bool, format string, args ...any) {
+	if !ok {
+		p.errs = append(p.errs, fmt.Errorf(format, args...))
+	}
+}
+
+// Validate returns everything that is wrong with r, joined, or nil.
+//
+// A Result without runs is valid. Counts in a build that does not count, a run
+// that is both valid and invalid, a run or site listed twice, and a name that a
+// CSV reader would change are not.
+func (r Result) Validate() error {
+	var p problems
+	p.check(r.Kind == Kind, "kind is %q, want %q", r.Kind, Kind)
+	p.check(r.SchemaVersion == SchemaVersion, "schema version is %d, this program reads %d", r.SchemaVersion, SchemaVersion)
+	p.check(finite(r.Environment.Load1), "environment: load1 is %v", r.Environment.Load1)
+	p.check(len(r.Runs) == 0 || r.Settings.PayloadBytes > 0, "settings: payloadBytes is 0 though there are runs")
+	p.check(!strings.Contains(r.Settings.Profile, "\r"), "settings: profile has a carriage return")
+	seen := make(map[string]bool)
+	for i, run := range r.Runs {
+		where := fmt.Sprintf("runs[%d] (%s, path %s)", i, run.Scenario, run.Path)
+		p.run(where, run, r.Environment.Counting)
+		p.check(run.Messages == r.Settings.Messages, "%s: has %d messages, the settings say %d", where, run.Messages, r.Settings.Messages)
+		p.check(!seen[run.Scenario+"\x00"+run.Path], "%s: is there twice", where)
+		seen[run.Scenario+"\x00"+run.Path] = true
+		p.check(!r.Verified || run.Verified, "%s: is not verified though the result is", where)
+	}
+	for i, inv := range r.Invalid {
+		where := fmt.Sprintf("invalid[%d] (%s, path %s)", i, inv.Scenario, inv.Path)
+		p.name(where, inv.Scenario, inv.Path, inv.Number)
+		p.check(inv.Reason != "", "%s: has no reason", where)
+		p.check(!seen[inv.Scenario+"\x00"+inv.Path], "%s: is among the valid runs too", where)
+	}
+	p.check(!r.Verified || len(r.Invalid) == 0, "verified is true though %d runs are invalid", len(r.Invalid))
+	if err := errors.Join(p.errs...); err != nil {
+		return fmt.Errorf("verdict: validate result: %w", err)
+	}
+	return nil
+}
+
+func (p *problems) run(where string, run Run, counting bool) {
+	p.name(where, run.Scenario, run.Path, run.Number)
+	p.check(run.Messages > 0, "%s: messages is %d, want at least 1", where, run.Messages)
+	p.check(run.WallNanos > 0, "%s: wallNanos is %d, want at least 1", where, run.WallNanos)
+	p.check(run.NanosPerP50 >= 0 && run.NanosPerP99 >= 0 && run.CPUNanos >= 0, "%s: a time is negative", where)
+	p.check((run.LatencyP50 == nil) == (run.LatencyP99 == nil), "%s: latency has one percentile without the other", where)
+	for _, l := range []*int64{run.LatencyP50, run.LatencyP99} {
+		p.check(l == nil || *l >= 0, "%s: a latency is negative", where)
+	}
+	p.check(len(run.Nodes) > 0, "%s: has no nodes", where)
+	names := make(map[string]bool)
+	for _, node := range run.Nodes {
+		at := fmt.Sprintf("%s, node %q", where, node.Name)
+		p.check(!names[node.Name], "%s: is there twice", at)
+		names[node.Name] = true
+		p.node(at, node, counting)
+		p.check(node.Role != RoleAll || len(run.Nodes) == 1, "%s: has role %q but is not the only node", at, RoleAll)
+	}
+}
+
+func (p *problems) name(where, scenario, path string, number int) {
+	p.check(path != "", "%s: has no path", where)
+	p.check(number >= 1, "%s: run is %d, want at least 1", where, number)
+	want := RunName(Series(scenario), number)
+	p.check(scenario != "" && scenario == want, "%s: run %d of this scenario is called %q", where, number, want)
+	p.check(!strings.Contains(scenario+path, "\r"), "%s: a name has a carriage return, which CSV readers drop", where)
+}
+
+func (p *problems) node(where string, node Node, counting bool) {
+	p.check(node.Name != "", "%s: has no name", where)
+	p.check(!strings.Contains(node.Name, "\r"), "%s: its name has a carriage return, which CSV readers drop", where)
+	p.check(slices.Contains([]string{RoleAll, RolePublisher, RoleReceiver}, node.Role), "%s: role is %q", where, node.Role)
+	p.check(counting || node.Sites == nil, "%s: has counts in a build that does not count", where)
+	sites := make(map[string]bool)
+	for _, s := range node.Sites {
+		p.check(s.Site != "" && s.Site != notAvailable, "%s: a site is called %q", where, s.Site)
+		p.check(!sites[s.Site], "%s: site %q is there twice", where, s.Site)
+		p.check(!strings.Contains(s.Site, "\r"), "%s: site %q has a carriage return, which CSV readers drop", where, s.Site)
+		sites[s.Site] = true
+	}
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
