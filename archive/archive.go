@@ -1,0 +1,240 @@
+package archive
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message"
+)
+
+var siteArchive = counters.NewSite("archive.archive")
+
+// Defaults of [Options].
+const (
+	DefaultQueue = 256
+	DefaultBatch = 32
+)
+
+// Options say how an Archive commits. The zero value holds the defaults.
+type Options struct {
+	Queue int // most messages accepted and not yet answered; 0: DefaultQueue
+	Batch int // most messages a transaction; 0: DefaultBatch
+
+	// Stored is called once for each accepted message, in order of acceptance:
+	// with nil once it is committed and was new (or is ephemeral, and so never
+	// stored), ErrDuplicate if its hash was there before, another error if it is
+	// not stored. It runs on Run's goroutine, and holds up the next commit; it
+	// must not call Store or Close. nil: nobody is told.
+	Stored func(*message.Envelope, error)
+
+	// Observe is called after each transaction with its number of messages, the
+	// time spent in the backend and the backend's error, on Run's goroutine.
+	Observe func(messages int, took time.Duration, err error)
+
+	Logger *slog.Logger // nil: slog.Default()
+}
+
+// Validate reports everything wrong with o.
+func (o Options) Validate() error {
+	var errs []error
+	if o.Queue < 0 {
+		errs = append(errs, fmt.Errorf("archive: options: Queue %d is negative", o.Queue))
+	}
+	if o.Batch < 0 {
+		errs = append(errs, fmt.Errorf("archive: options: Batch %d is negative", o.Batch))
+	}
+	return errors.Join(errs...)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Queue == 0 {
+		o.Queue = DefaultQueue
+	}
+	if o.Batch == 0 {
+		o.Batch = DefaultBatch
+	}
+	if o.Stored == nil {
+		o.Stored = func(*message.Envelope, error) {}
+	}
+	if o.Observe == nil {
+		o.Observe = func(int, time.Duration, error) {}
+	}
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	return o
+}
+
+// An Archive accepts messages and commits them to a Backend in groups. All its
+// methods are safe for concurrent use.
+type Archive struct {
+	backend Backend
+	options Options
+
+	// A message holds a slot from acceptance to its answer, so that a send to
+	// items never blocks and the batch at work counts against the bound.
+	slots   chan struct{}
+	items   chan item
+	refused chan struct{} // closed when nothing more is accepted
+	closing chan struct{} // closed by Close
+	done    chan struct{} // closed when Run has returned
+	once    sync.Once
+
+	batch []item // Run's own, reused
+	rows  []Row  // Run's own, reused
+
+	mu      sync.Mutex
+	started bool
+	running bool
+	refusal error // why nothing more is accepted; nil: it is
+	failure error // of the last insert; nil: it worked
+	stats   Stats
+}
+
+type item struct {
+	row Row // without a Message for an ephemeral message
+	env *message.Envelope
+}
+
+func (it item) ephemeral() bool { return it.row.Message == nil }
+
+// New returns an Archive that takes b over and starts nothing: see [Archive.Run].
+// On an error b stays the caller's.
+func New(b Backend, o Options) (*Archive, error) {
+	if b == nil {
+		return nil, errors.Join(errors.New("archive: new: no backend"), o.Validate())
+	}
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	o = o.withDefaults()
+	return &Archive{
+		backend: b,
+		options: o,
+		slots:   make(chan struct{}, o.Queue),
+		items:   make(chan item, o.Queue),
+		refused: make(chan struct{}),
+		closing: make(chan struct{}),
+		done:    make(chan struct{}),
+	}, nil
+}
+
+// Store accepts the message of env, to be committed by Run and answered to
+// Options.Stored. It computes the message's key unless that is known, and
+// blocks while Options.Queue messages wait. A message that it returns an error
+// for was not accepted: the error is env's, wraps ctx's, or wraps ErrClosed once
+// Run or Close has ended the archive.
+func (a *Archive) Store(ctx context.Context, env *message.Envelope) error {
+	it, err := newItem(env)
+	if err != nil {
+		return fmt.Errorf("archive: store: %w", err)
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("archive: store: %w", err)
+	}
+	select {
+	case a.slots <- struct{}{}:
+		return a.accept(it)
+	case <-a.refused:
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		return fmt.Errorf("archive: store: %w", a.refusal)
+	case <-ctx.Done():
+		return fmt.Errorf("archive: store: %w", ctx.Err())
+	}
+}
+
+func newItem(env *message.Envelope) (item, error) {
+	m, err := env.Message(siteArchive)
+	if err != nil {
+		return item{}, err
+	}
+	if m.GetEphemeral() {
+		return item{env: env}, nil
+	}
+	key, err := env.Key(siteArchive)
+	if err != nil {
+		return item{}, err
+	}
+	row := Row{counts: env.Counts(), wire: len(env.Bytes()), Key: key, Topic: env.Topic(), Message: m}
+	return item{row: row, env: env}, nil
+}
+
+// accept queues it, for which the caller holds a slot, unless the archive
+// accepts nothing more. One lock decides, so that Run's last look at the queue
+// is the last.
+func (a *Archive) accept(it item) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.refusal != nil {
+		<-a.slots
+		return fmt.Errorf("archive: store: %w", a.refusal)
+	}
+	a.stats.Accepted++
+	a.items <- it
+	return nil
+}
+
+// refuse makes Store refuse from now on. The first reason stays.
+func (a *Archive) refuse(why error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.refusal == nil {
+		a.refusal = why
+		close(a.refused)
+	}
+}
+
+// Get returns the row with hash h. The error wraps ErrNotFound where there is
+// none. A message that was accepted and is not committed is not found.
+func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
+	return a.backend.Get(ctx, h)
+}
+
+// Keys yields the keys of the committed messages, ascending by timestamp and
+// hash. The loop's body may use the archive. It ends after the first error.
+func (a *Archive) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
+	return a.backend.Keys(ctx)
+}
+
+// Ready returns nil, or why the archive cannot store: Run does not run, or the
+// last insert failed and none has worked since.
+func (a *Archive) Ready() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case a.refusal != nil:
+		return fmt.Errorf("archive: not ready: %w", a.refusal)
+	case !a.running:
+		return fmt.Errorf("archive: not ready: %w", errIdle)
+	case a.failure != nil:
+		return fmt.Errorf("archive: not ready: last insert: %w", a.failure)
+	}
+	return nil
+}
+
+// Close stops Run, which first commits what was accepted, waits for it, and
+// closes the backend. If Run was never called, Close commits in its place. A
+// second Close returns nil.
+func (a *Archive) Close() (err error) {
+	a.once.Do(func() {
+		a.refuse(ErrClosed)
+		close(a.closing)
+		a.mu.Lock()
+		started := a.started
+		a.mu.Unlock()
+		if started {
+			<-a.done
+		} else {
+			err = a.finish(context.Background())
+		}
+		err = errors.Join(err, a.backend.Close())
+	})
+	return err
+}

@@ -1,0 +1,91 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"path/filepath"
+	"testing"
+)
+
+// Each connection of a pool has the settings, not the first one alone.
+func TestEveryConnectionIsSet(t *testing.T) {
+	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	want := map[string]string{
+		"journal_mode": "wal", "synchronous": "1", "busy_timeout": "10000",
+		"foreign_keys": "1", "wal_autocheckpoint": "16384", "query_only": "0",
+	}
+	requirePragmas(t, d.writer, 1, want)
+	want["query_only"] = "1"
+	requirePragmas(t, d.reader, readers, want)
+}
+
+func requirePragmas(t *testing.T, db *sql.DB, n int, want map[string]string) {
+	t.Helper()
+	for range n { // all held at once, so that each is another one
+		conn, err := db.Conn(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		for name, value := range want {
+			var got string
+			if err := conn.QueryRowContext(t.Context(), "PRAGMA "+name).Scan(&got); err != nil {
+				t.Fatal(err)
+			}
+			if got != value {
+				t.Errorf("%s = %s, want %s", name, got, value)
+			}
+		}
+	}
+}
+
+func TestReadsUseTheirIndex(t *testing.T) {
+	d, err := Open(t.Context(), Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	for _, c := range []struct {
+		query, plan string
+		args        []any
+	}{
+		{getSQL, "SEARCH messages USING INDEX messages_hash (hash=?)", []any{[]byte{}}},
+		{
+			pageSQL, "SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?))",
+			[]any{0, []byte{}, 1},
+		},
+	} {
+		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requirePlan(t, rows, c.plan)
+	}
+}
+
+func requirePlan(t *testing.T, rows *sql.Rows, want string) {
+	t.Helper()
+	defer func() { _ = rows.Close() }()
+	steps := 0
+	for ; rows.Next(); steps++ {
+		var id, parent, unused int
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			t.Fatal(err)
+		}
+		if detail != want {
+			t.Errorf("step %q, want %q", detail, want)
+		}
+	}
+	if steps != 1 || rows.Err() != nil {
+		t.Errorf("%d steps, error %v", steps, rows.Err())
+	}
+}
