@@ -3,7 +3,7 @@
 // Five events are counted, each at a named site and with a number of bytes:
 // decode, message hash, gossip id hash, encode and copy. Under the build tag
 // msgpathcounters a [Set] points at the counts of one node. In every other
-// build a Set and a [Site] are empty structs and the methods do nothing: a
+// build a Set and a [Site] are empty structs and the functions do nothing: a
 // field of type Set takes no space, a call compiles to no instruction, and the
 // names of the sites are not in the binary.
 //
@@ -15,14 +15,17 @@
 //
 //   - put a field of type Set or Site first in a struct, never last: Go pads a
 //     trailing field of no size so that its address stays inside the object;
-//   - call a counting method after the first real use of its receiver, or
-//     behind "if counters.Enabled", else one nil check stays in production;
+//
+//   - count behind "if counters.Enabled": a bare call leaves no instruction
+//     either, but a nil check of the struct that holds the Set may stay if it is
+//     the first use, and the compiler may order what is around it otherwise;
+//
 //   - declare each Site once, in a package-level variable:
 //
 //     var siteValidator = counters.NewSite("relay.validator")
 //
 // A build without the tag has no counts. Report them as "n/a", never as 0:
-// [Set.Load] returns nil there.
+// [Load] returns nil there.
 package counters
 
 // Counts is how often each event happened and how many bytes it was given.
@@ -84,7 +87,7 @@ func Total(sites []SiteCounts) (sum Counts) {
 	return sum
 }
 
-// Since returns now without before, site by site. Both are what [Set.Load]
+// Since returns now without before, site by site. Both are what [Load]
 // returned for one Set, before the earlier; sites without a new event are left
 // out.
 func Since(before, now []SiteCounts) []SiteCounts {

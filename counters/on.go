@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"unicode"
 )
 
 // Enabled reports whether this build counts.
@@ -22,15 +23,16 @@ var declared struct {
 	names []string // index = Site.index-1
 }
 
-// A Site is a place in the code where messages are worked on.
-type Site struct{ index uint8 } // 0: the zero Site, reported as "?"
+// A Site is a place in the code where messages are worked on. The zero Site is
+// reported as "?".
+type Site struct{ index uint8 } // 1 more than its place in declared.names
 
 // NewSite declares a site by its name, "package.site". It panics on a name of
 // another form, a name declared before, and past 127 sites: all are mistakes
-// in the declaring package's source.
+// in the declaring package's source. A build without the tag checks nothing.
 func NewSite(name string) Site {
-	if pkg, site, ok := strings.Cut(name, "."); !ok || pkg == "" || site == "" {
-		panic(fmt.Sprintf("counters: declare site %q: want \"package.site\"", name))
+	if !wellFormed(name) {
+		panic(fmt.Sprintf("counters: declare site %q: want \"package.site\" of letters, digits, '_', '-' and '/'", name))
 	}
 	declared.Lock()
 	defer declared.Unlock()
@@ -44,6 +46,16 @@ func NewSite(name string) Site {
 	return Site{index: uint8(len(declared.names))}
 }
 
+// wellFormed keeps names free of what CSV, metrics or a terminal would have to
+// escape.
+func wellFormed(name string) bool {
+	pkg, site, ok := strings.Cut(name, ".")
+	foreign := func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-/", r)
+	}
+	return ok && pkg != "" && site != "" && !strings.ContainsFunc(pkg+site, foreign)
+}
+
 // Sites returns the names of all declared sites in ascending order.
 func Sites() []string {
 	declared.Lock()
@@ -52,12 +64,18 @@ func Sites() []string {
 }
 
 // A Set counts the work of one node. The zero Set counts nothing.
+//
+// What can be done with a Set are functions of this package: the linker keeps
+// every exported method of a type that reflection could reach, which is each
+// type inside a value that was ever put into an interface, whether or not
+// anybody calls it.
 type Set struct{ cells *[maxSites]cell }
 
 type cell struct{ decode, hash, idHash, encode, copied tally }
 
 type tally struct{ n, bytes atomic.Uint64 }
 
+// add counts one event of n bytes. A reader may see the event before its bytes.
 func (t *tally) add(n int) {
 	t.n.Add(1)
 	t.bytes.Add(uint64(n))
@@ -67,42 +85,43 @@ func (t *tally) add(n int) {
 func New() Set { return Set{cells: new([maxSites]cell)} }
 
 // Decode counts one decode of n bytes at site.
-func (s Set) Decode(site Site, n int) {
+func Decode(s Set, site Site, n int) {
 	if s.cells != nil {
 		s.cells[site.index].decode.add(n)
 	}
 }
 
 // Hash counts one message hash over n bytes of payload and meta at site.
-func (s Set) Hash(site Site, n int) {
+func Hash(s Set, site Site, n int) {
 	if s.cells != nil {
 		s.cells[site.index].hash.add(n)
 	}
 }
 
 // IDHash counts one gossip message id over n bytes at site.
-func (s Set) IDHash(site Site, n int) {
+func IDHash(s Set, site Site, n int) {
 	if s.cells != nil {
 		s.cells[site.index].idHash.add(n)
 	}
 }
 
 // Encode counts one encode to n bytes at site.
-func (s Set) Encode(site Site, n int) {
+func Encode(s Set, site Site, n int) {
 	if s.cells != nil {
 		s.cells[site.index].encode.add(n)
 	}
 }
 
 // Copy counts one copy of n payload bytes at site.
-func (s Set) Copy(site Site, n int) {
+func Copy(s Set, site Site, n int) {
 	if s.cells != nil {
 		s.cells[site.index].copied.add(n)
 	}
 }
 
-// Load returns the counts so far of each site with any, by name.
-func (s Set) Load() []SiteCounts {
+// Load returns the counts so far of each site with any, by name. It is exact
+// once nothing counts any more; before, an event may be there without its bytes.
+func Load(s Set) []SiteCounts {
 	if s.cells == nil {
 		return nil
 	}
@@ -128,3 +147,21 @@ func (c *cell) load() Counts {
 		Copies: c.copied.n.Load(), CopiedBytes: c.copied.bytes.Load(),
 	}
 }
+
+// Decode is the function Decode as a method.
+func (s Set) Decode(site Site, n int) { Decode(s, site, n) }
+
+// Hash is the function Hash as a method.
+func (s Set) Hash(site Site, n int) { Hash(s, site, n) }
+
+// IDHash is the function IDHash as a method.
+func (s Set) IDHash(site Site, n int) { IDHash(s, site, n) }
+
+// Encode is the function Encode as a method.
+func (s Set) Encode(site Site, n int) { Encode(s, site, n) }
+
+// Copy is the function Copy as a method.
+func (s Set) Copy(site Site, n int) { Copy(s, site, n) }
+
+// Load is the function Load as a method.
+func (s Set) Load() []SiteCounts { return Load(s) }

@@ -3,6 +3,7 @@ package message
 import (
 	"errors"
 	"fmt"
+	"math"
 	"unicode/utf8"
 	"unsafe"
 
@@ -21,20 +22,43 @@ const (
 	Copying Decoder = iota
 	// Aliasing gives a message whose payload, content topic, meta and proof are
 	// slices of the bytes decoded, which must not change as long as the message
-	// is used, and which it keeps alive.
+	// is used, and which it keeps alive: a message of ten bytes kept for long
+	// keeps the whole buffer that it came in. Version, timestamp, ephemeral and
+	// the unknown fields are copies.
 	Aliasing
 )
 
-// Decode decodes the wire message data.
+var decoderNames = [...]string{Copying: "copying", Aliasing: "aliasing"}
+
+// String returns "copying" or "aliasing".
+func (d Decoder) String() string {
+	if int(d) < len(decoderNames) {
+		return decoderNames[d]
+	}
+	return fmt.Sprintf("Decoder(%d)", uint8(d))
+}
+
+// Decode decodes the wire message data. It checks no limit. Its error wraps
+// [ErrInvalidTopic] if a content topic is not UTF-8, and otherwise says how data
+// is malformed.
 func (d Decoder) Decode(data []byte) (*pb.WakuMessage, error) {
 	if d == Aliasing {
 		return decodeAliasing(data)
 	}
 	m := new(pb.WakuMessage)
 	if err := proto.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("message: decode: %w", err)
+		return nil, refusal(data, err)
 	}
 	return m, nil
+}
+
+// refusal names why proto.Unmarshal refused data with err, which gives a caller
+// nothing to branch on.
+func refusal(data []byte, err error) error {
+	if _, named := decodeAliasing(data); errors.Is(named, ErrInvalidTopic) {
+		return named
+	}
+	return fmt.Errorf("message: decode: %w", err)
 }
 
 // Field numbers of RFC 14/WAKU2-MESSAGE.
@@ -48,8 +72,6 @@ const (
 	fieldEphemeral      = 31
 )
 
-var errInvalidUTF8 = errors.New("content topic is not valid UTF-8")
-
 // aliased holds a message and the scalars it points at, so that decoding is
 // one allocation.
 type aliased struct {
@@ -60,30 +82,30 @@ type aliased struct {
 }
 
 // decodeAliasing decodes data without copying a field. Like proto.Unmarshal it
-// lets the last of repeated fields win, takes a known field of another wire type
-// for an unknown one, and keeps unknown fields with their tags made canonical.
+// lets the last of repeated fields win, refuses a content topic that is not
+// UTF-8 even if another follows, takes a known field of another wire type for an
+// unknown one, and keeps unknown fields with their tags made canonical.
 func decodeAliasing(data []byte) (*pb.WakuMessage, error) {
 	a := new(aliased)
 	var unknown []byte
 	for b := data; len(b) > 0; {
 		num, typ, n := protowire.ConsumeTag(b)
 		if n < 0 {
-			return nil, fmt.Errorf("message: decode: %w", protowire.ParseError(n))
+			return nil, fmt.Errorf("message: decode tag: %w", protowire.ParseError(n))
+		}
+		if !num.IsValid() { // ConsumeTag lets numbers past the maximum through
+			return nil, fmt.Errorf("message: decode tag: field number %d is out of range", num)
 		}
 		b = b[n:]
-		n, known := a.field(num, typ, b)
-		if !known {
+		if n = a.field(num, typ, b); n == foreign {
 			if n = protowire.ConsumeFieldValue(num, typ, b); n >= 0 {
 				unknown = append(protowire.AppendTag(unknown, num, typ), b[:n]...)
 			}
 		}
 		if n < 0 {
-			return nil, fmt.Errorf("message: decode field %d: %w", num, protowire.ParseError(n))
+			return nil, fieldError(num, n, b)
 		}
 		b = b[n:]
-	}
-	if !utf8.ValidString(a.m.ContentTopic) {
-		return nil, fmt.Errorf("message: decode: %w", errInvalidUTF8)
 	}
 	if unknown != nil {
 		a.m.ProtoReflect().SetUnknown(unknown)
@@ -91,53 +113,82 @@ func decodeAliasing(data []byte) (*pb.WakuMessage, error) {
 	return &a.m, nil
 }
 
-// field sets the field num from the head of b. It returns the length consumed,
-// negative for an error, and whether the field is of the schema.
-func (a *aliased) field(num protowire.Number, typ protowire.Type, b []byte) (n int, known bool) {
-	switch {
-	case typ == protowire.BytesType:
+// What field returns in place of a length. Each value of the schema takes at
+// least one byte, and protowire's own codes are small negative numbers.
+const (
+	foreign = 0           // not a field of the schema
+	notUTF8 = math.MinInt // a content topic that is not UTF-8
+)
+
+// fieldError is the error for the code n, found at the field num whose value
+// starts b.
+func fieldError(num protowire.Number, n int, b []byte) error {
+	if n == notUTF8 {
+		v, _ := protowire.ConsumeBytes(b)
+		return fmt.Errorf("message: decode: content %w: %.64q", ErrInvalidTopic, v)
+	}
+	return fmt.Errorf("message: decode field %d: %w", num, protowire.ParseError(n))
+}
+
+// field sets the field num from the head of b and returns the length consumed,
+// foreign, or a negative code.
+func (a *aliased) field(num protowire.Number, typ protowire.Type, b []byte) int {
+	switch typ {
+	case protowire.BytesType:
 		return a.bytesField(num, b)
-	case typ == protowire.VarintType:
+	case protowire.VarintType:
 		return a.varintField(num, b)
 	}
-	return 0, false
+	return foreign
 }
 
-func (a *aliased) bytesField(num protowire.Number, b []byte) (n int, known bool) {
-	var to *[]byte
+func (a *aliased) bytesField(num protowire.Number, b []byte) int {
 	switch num {
-	case fieldPayload:
-		to = &a.m.Payload
-	case fieldMeta:
-		to = &a.m.Meta
-	case fieldRateLimitProof:
-		to = &a.m.RateLimitProof
-	case fieldContentTopic:
-		v, n := protowire.ConsumeBytes(b)
-		a.m.ContentTopic = unsafe.String(unsafe.SliceData(v), len(v))
-		return n, true
+	case fieldPayload, fieldContentTopic, fieldMeta, fieldRateLimitProof:
 	default:
-		return 0, false
+		return foreign
 	}
 	v, n := protowire.ConsumeBytes(b)
-	*to = v[:len(v):len(v)]
-	return n, true
+	if n < 0 {
+		return n
+	}
+	v = v[:len(v):len(v)] // an append by a consumer must not write into the next field
+	switch num {
+	case fieldPayload:
+		a.m.Payload = nil // without presence: empty is absent, as proto.Unmarshal has it
+		if len(v) > 0 {
+			a.m.Payload = v
+		}
+	case fieldContentTopic:
+		if !utf8.Valid(v) {
+			return notUTF8
+		}
+		a.m.ContentTopic = unsafe.String(unsafe.SliceData(v), len(v))
+	case fieldMeta:
+		a.m.Meta = v
+	case fieldRateLimitProof:
+		a.m.RateLimitProof = v
+	}
+	return n
 }
 
-func (a *aliased) varintField(num protowire.Number, b []byte) (n int, known bool) {
+func (a *aliased) varintField(num protowire.Number, b []byte) int {
 	switch num {
 	case fieldVersion, fieldTimestamp, fieldEphemeral:
 	default:
-		return 0, false
+		return foreign
 	}
 	v, n := protowire.ConsumeVarint(b)
+	if n < 0 {
+		return n
+	}
 	switch num {
-	case fieldVersion:
+	case fieldVersion: // the low 32 bits, as protobuf defines it
 		a.version, a.m.Version = uint32(v), &a.version
 	case fieldTimestamp:
 		a.timestamp, a.m.Timestamp = protowire.DecodeZigZag(v), &a.timestamp
 	case fieldEphemeral:
 		a.ephemeral, a.m.Ephemeral = protowire.DecodeBool(v), &a.ephemeral
 	}
-	return n, true
+	return n
 }

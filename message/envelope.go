@@ -1,6 +1,7 @@
 package message
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -17,6 +18,18 @@ type Format struct {
 	Hash    Algorithm
 	Decoder Decoder
 	Limits  Limits
+}
+
+// Validate reports everything wrong with f.
+func (f Format) Validate() error {
+	var errs []error
+	if int(f.Hash) >= len(algorithmNames) {
+		errs = append(errs, fmt.Errorf("message: format: unknown hash %v", f.Hash))
+	}
+	if int(f.Decoder) >= len(decoderNames) {
+		errs = append(errs, fmt.Errorf("message: format: unknown decoder %v", f.Decoder))
+	}
+	return errors.Join(append(errs, f.Limits.Validate())...)
 }
 
 // An Envelope is one message on one pubsub topic, as its bytes. It decodes and
@@ -47,24 +60,48 @@ func Wrap(counts counters.Set, format Format, topic string, data []byte) *Envelo
 }
 
 // Seal encodes m, which it takes over, for a pubsub topic, and returns the
-// Envelope of a message that is decoded already. The encode is charged to site.
-// Its errors wrap one of the limits' errors or the encoder's.
+// Envelope of a message that is decoded already. The encode is charged to site;
+// a message that is refused is not encoded. Encoding is deterministic. An error
+// wraps one of the limits' errors, or is about unknown fields in m that would
+// reach a receiver as something else.
 func Seal(counts counters.Set, format Format, topic string, m *pb.WakuMessage, site counters.Site) (*Envelope, error) {
 	if err := format.Limits.check(topic, m); err != nil {
+		return nil, err
+	}
+	if err := format.Limits.checkSize(proto.Size(m)); err != nil {
+		return nil, err
+	}
+	if err := checkUnknown(m.ProtoReflect().GetUnknown()); err != nil {
 		return nil, err
 	}
 	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(m)
 	if err != nil {
 		return nil, fmt.Errorf("message: encode: %w", err)
 	}
-	counts.Encode(site, len(data))
-	if err := format.Limits.checkSize(len(data)); err != nil {
-		return nil, err
+	if counters.Enabled {
+		counters.Encode(counts, site, len(data))
 	}
 	e := Wrap(counts, format, topic, data)
 	e.msg = m
 	e.decoded.Store(true)
 	return e, nil
+}
+
+// checkUnknown reports bytes that are not whole, unknown fields. The encoder
+// copies them blindly: a field of the schema among them would replace the one in
+// the message, so that publisher and receiver hash different messages.
+func checkUnknown(unknown []byte) error {
+	if len(unknown) == 0 {
+		return nil
+	}
+	m, err := Aliasing.Decode(unknown)
+	if err != nil {
+		return fmt.Errorf("message: encode unknown fields: %w", err)
+	}
+	if m.ProtoReflect().SetUnknown(nil); !proto.Equal(m, new(pb.WakuMessage)) {
+		return errors.New("message: encode unknown fields: a field of the schema is among them")
+	}
+	return nil
 }
 
 // Topic returns the pubsub topic.
@@ -77,8 +114,8 @@ func (e *Envelope) Bytes() []byte { return e.data }
 // that have work of their own to charge.
 func (e *Envelope) Counts() counters.Set { return e.counts }
 
-// Fresh returns an Envelope for the same message that has been decoded as far
-// as e has and has not been hashed.
+// Fresh returns an Envelope for the same message that has been decoded if e has
+// been, with the same result, and has not been hashed.
 func (e *Envelope) Fresh() *Envelope {
 	f := Wrap(e.counts, e.format, e.topic, e.data)
 	if e.decoded.Load() {
@@ -94,8 +131,8 @@ func (e *Envelope) Fresh() *Envelope {
 func (e *Envelope) Message(site counters.Site) (*pb.WakuMessage, error) {
 	if !e.decoded.Load() {
 		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.decode(site)
-		e.mu.Unlock()
 	}
 	return e.msg, e.err
 }
@@ -105,20 +142,28 @@ func (e *Envelope) decode(site counters.Site) {
 	if e.decoded.Load() {
 		return
 	}
-	if e.err = e.format.Limits.checkSize(len(e.data)); e.err == nil {
-		var m *pb.WakuMessage
-		m, e.err = e.format.Decoder.Decode(e.data)
-		e.counts.Decode(site, len(e.data))
-		if e.err == nil {
-			if counters.Enabled && e.format.Decoder == Copying {
-				e.counts.Copy(site, len(m.GetPayload()))
-			}
-			if e.err = e.format.Limits.check(e.topic, m); e.err == nil {
-				e.msg = m
-			}
-		}
+	e.msg, e.err = e.decodeChecked(site)
+	e.decoded.Store(true) // last: whoever sees it reads msg and err without the lock
+}
+
+func (e *Envelope) decodeChecked(site counters.Site) (*pb.WakuMessage, error) {
+	if err := e.format.Limits.checkSize(len(e.data)); err != nil {
+		return nil, err
 	}
-	e.decoded.Store(true)
+	m, err := e.format.Decoder.Decode(e.data)
+	if counters.Enabled {
+		counters.Decode(e.counts, site, len(e.data))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if counters.Enabled && e.format.Decoder != Aliasing {
+		counters.Copy(e.counts, site, len(m.GetPayload()))
+	}
+	if err := e.format.Limits.check(e.topic, m); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // Hash returns the message's hash. It decodes the message first if that has not
@@ -126,8 +171,8 @@ func (e *Envelope) decode(site counters.Site) {
 func (e *Envelope) Hash(site counters.Site) (Hash, error) {
 	if !e.hashed.Load() {
 		e.mu.Lock()
+		defer e.mu.Unlock()
 		e.hash(site)
-		e.mu.Unlock()
 	}
 	return e.sum, e.err
 }
@@ -138,7 +183,9 @@ func (e *Envelope) hash(site counters.Site) {
 		return
 	}
 	e.sum = e.format.Hash.Sum(e.topic, e.msg)
-	e.counts.Hash(site, len(e.msg.GetPayload())+len(e.msg.GetMeta()))
+	if counters.Enabled {
+		counters.Hash(e.counts, site, len(e.msg.GetPayload())+len(e.msg.GetMeta()))
+	}
 	e.hashed.Store(true)
 }
 

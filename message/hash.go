@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"hash"
 	"sync"
+	"unsafe"
 
 	"github.com/zeebo/blake3"
 
@@ -37,8 +38,10 @@ func (k Key) Compare(l Key) int {
 type Algorithm uint8
 
 const (
-	// Blake3 is BLAKE3 in key derivation mode over each field preceded by its
-	// length, so that no two messages are fed to it as the same bytes.
+	// Blake3 is BLAKE3 in key derivation mode. Pubsub topic, content topic and
+	// meta, each after its length, the timestamp, and the payload after its
+	// length are fed to it, every number as 8 bytes, little-endian: no two
+	// messages feed it the same bytes.
 	Blake3 Algorithm = iota
 	// WakuSHA256 is the deterministic hash of RFC 14/WAKU2-MESSAGE: SHA-256 over
 	// pubsub topic, payload, content topic, meta and timestamp (big-endian),
@@ -60,17 +63,15 @@ func ParseAlgorithm(name string) (Algorithm, error) {
 }
 
 // String returns the name that ParseAlgorithm takes.
-func (a Algorithm) String() string { return algorithmNames[a] }
+func (a Algorithm) String() string {
+	if int(a) < len(algorithmNames) {
+		return algorithmNames[a]
+	}
+	return fmt.Sprintf("Algorithm(%d)", uint8(a))
+}
 
-// blake3Context separates the message hash from every other use of BLAKE3.
-const blake3Context = "github.com/msgpath/msgpath message hash v1"
-
-var (
-	blake3Pool = sync.Pool{New: func() any { return blake3.NewDeriveKey(blake3Context) }}
-	sha256Pool = sync.Pool{New: func() any { return sha256.New() }}
-)
-
-// Sum returns the hash of m on the pubsub topic.
+// Sum returns the hash of m on the pubsub topic. It allocates nothing and is
+// safe for concurrent use, as long as nobody changes m.
 func (a Algorithm) Sum(topic string, m *pb.WakuMessage) Hash {
 	if a == WakuSHA256 {
 		return sumWakuSHA256(topic, m)
@@ -78,36 +79,71 @@ func (a Algorithm) Sum(topic string, m *pb.WakuMessage) Hash {
 	return sumBlake3(topic, m)
 }
 
-func sumBlake3(topic string, m *pb.WakuMessage) (sum Hash) {
-	d := blake3Pool.Get().(*blake3.Hasher)
-	defer blake3Pool.Put(d)
-	d.Reset()
-	var head [8]byte
-	frame := func(n int) { _, _ = d.Write(binary.LittleEndian.AppendUint64(head[:0], uint64(n))) }
-	frame(len(topic))
-	_, _ = d.WriteString(topic)
-	frame(len(m.GetContentTopic()))
-	_, _ = d.WriteString(m.GetContentTopic())
-	frame(len(m.GetMeta()))
-	_, _ = d.Write(m.GetMeta())
-	_, _ = d.Write(binary.LittleEndian.AppendUint64(head[:0], uint64(m.GetTimestamp())))
-	frame(len(m.GetPayload()))
-	_, _ = d.Write(m.GetPayload())
-	d.Sum(sum[:0])
-	return sum
+// blake3Context separates the message hash from every other use of BLAKE3.
+const blake3Context = "github.com/msgpath/msgpath message hash v1"
+
+// The pools keep what a sum needs on the heap. Numbers and sums go through buf
+// there, because escape analysis loses them in assembly or behind an interface:
+// as local variables they would be allocations.
+var (
+	blake3Pool = sync.Pool{New: func() any { return &blake3State{Hasher: blake3.NewDeriveKey(blake3Context)} }}
+	sha256Pool = sync.Pool{New: func() any { return &sha256State{Hash: sha256.New()} }}
+)
+
+type blake3State struct {
+	*blake3.Hasher
+	buf Hash
 }
 
-func sumWakuSHA256(topic string, m *pb.WakuMessage) (sum Hash) {
-	d := sha256Pool.Get().(hash.Hash)
+func sumBlake3(topic string, m *pb.WakuMessage) Hash {
+	d := blake3Pool.Get().(*blake3State)
+	defer blake3Pool.Put(d)
+	d.Reset()
+	d.framedString(topic)
+	d.framedString(m.GetContentTopic())
+	d.framed(m.GetMeta())
+	d.number(uint64(m.GetTimestamp()))
+	d.framed(m.GetPayload())
+	d.Sum(d.buf[:0])
+	return d.buf
+}
+
+func (d *blake3State) number(n uint64) {
+	binary.LittleEndian.PutUint64(d.buf[:], n)
+	_, _ = d.Write(d.buf[:8])
+}
+
+func (d *blake3State) framed(b []byte) {
+	d.number(uint64(len(b)))
+	_, _ = d.Write(b)
+}
+
+func (d *blake3State) framedString(s string) {
+	d.number(uint64(len(s)))
+	_, _ = d.WriteString(s)
+}
+
+type sha256State struct {
+	hash.Hash
+	buf Hash
+}
+
+func sumWakuSHA256(topic string, m *pb.WakuMessage) Hash {
+	d := sha256Pool.Get().(*sha256State)
 	defer sha256Pool.Put(d)
 	d.Reset()
-	_, _ = d.Write([]byte(topic))
+	d.writeString(topic)
 	_, _ = d.Write(m.GetPayload())
-	_, _ = d.Write([]byte(m.GetContentTopic()))
+	d.writeString(m.GetContentTopic())
 	_, _ = d.Write(m.GetMeta())
-	var stamp [8]byte
-	binary.BigEndian.PutUint64(stamp[:], uint64(m.GetTimestamp()))
-	_, _ = d.Write(stamp[:])
-	d.Sum(sum[:0])
-	return sum
+	binary.BigEndian.PutUint64(d.buf[:], uint64(m.GetTimestamp()))
+	_, _ = d.Write(d.buf[:8])
+	d.Sum(d.buf[:0])
+	return d.buf
+}
+
+// writeString hands s over without a copy: a hash.Hash neither keeps nor
+// changes what it is given.
+func (d *sha256State) writeString(s string) {
+	_, _ = d.Write(unsafe.Slice(unsafe.StringData(s), len(s)))
 }

@@ -21,7 +21,7 @@ var (
 	ErrTooLarge       = errors.New("encoded message is too large")
 	ErrMetaTooLong    = errors.New("meta is too long")
 	ErrNoContentTopic = errors.New("no content topic")
-	ErrInvalidTopic   = errors.New("topic is not valid UTF-8")
+	ErrInvalidTopic   = errors.New("topic is not valid UTF-8") // content topic or pubsub topic
 )
 
 // Limits bound what a node accepts and publishes. The zero value holds the
@@ -43,8 +43,9 @@ func (l Limits) Validate() error {
 	return errors.Join(errs...)
 }
 
-// checkSize is separate from check so that an oversized message is refused
-// before anything is decoded.
+// checkSize reports an encoded message of size bytes that is too large. It is
+// separate from check so that an oversized message is
+// refused before anything is decoded.
 func (l Limits) checkSize(size int) error {
 	limit := l.MaxSize
 	if limit == 0 {
@@ -56,6 +57,7 @@ func (l Limits) checkSize(size int) error {
 	return nil
 }
 
+// check reports what else m on the pubsub topic violates.
 func (l Limits) check(topic string, m *pb.WakuMessage) error {
 	limit := l.MaxMeta
 	if limit == 0 {
@@ -67,9 +69,9 @@ func (l Limits) check(topic string, m *pb.WakuMessage) error {
 	case m.GetContentTopic() == "":
 		return fmt.Errorf("message: %w", ErrNoContentTopic)
 	case !utf8.ValidString(m.GetContentTopic()):
-		return fmt.Errorf("message: content %w: %q", ErrInvalidTopic, m.GetContentTopic())
+		return fmt.Errorf("message: content %w: %.64q", ErrInvalidTopic, m.GetContentTopic())
 	case !utf8.ValidString(topic):
-		return fmt.Errorf("message: pubsub %w: %q", ErrInvalidTopic, topic)
+		return fmt.Errorf("message: pubsub %w: %.64q", ErrInvalidTopic, topic)
 	}
 	return nil
 }
