@@ -279,7 +279,7 @@ func requireCounts(t *testing.T, counts counters.Set, site string, want counters
 	if !counters.Enabled {
 		return
 	}
-	got := counts.Load()
+	got := counters.Load(counts)
 	if len(got) != 1 || got[0].Site != site || got[0].Counts != want {
 		t.Fatalf("counted %+v, want %+v at %s", got, want, site)
 	}

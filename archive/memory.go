@@ -128,7 +128,9 @@ func (r Row) retained() Row {
 		m.Payload = bytes.Clone(m.Payload)
 		m.Meta = bytes.Clone(m.Meta)
 		m.RateLimitProof = bytes.Clone(m.RateLimitProof)
-		r.counts.Copy(siteRetain, len(m.Payload))
+		if counters.Enabled {
+			counters.Copy(r.counts, siteRetain, len(m.Payload))
+		}
 	case len(m.ProtoReflect().GetUnknown()) > 0:
 		m = known(m)
 	}

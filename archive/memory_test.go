@@ -61,7 +61,7 @@ func requireRetained(t *testing.T, counts counters.Set, copies, bytes uint64) {
 	if !counters.Enabled {
 		return
 	}
-	for _, s := range counts.Load() {
+	for _, s := range counters.Load(counts) {
 		if s.Site == "archive.retain" {
 			copies, bytes = copies-s.Copies, bytes-s.CopiedBytes
 		} else if s.Copies != 0 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -39,13 +40,18 @@ type running struct {
 	*node.Node
 	name, role string
 	counts     counters.Set
+	delivered  atomic.Uint64 // counted when the application is called, before anybody is told
 	ended      chan error
 }
 
-// start runs a node until the returned handle is closed.
-func start(ctx context.Context, name, role string, o node.Options) (*running, error) {
+// start runs a node until the returned handle is stopped. app is its last stage.
+func start(ctx context.Context, name, role string, o node.Options, app relay.Stage) (*running, error) {
 	r := &running{name: name, role: role, counts: counters.New(), ended: make(chan error, 1)}
 	o.Relay.Counts = r.counts
+	o.Relay.Stages = []relay.Stage{func(ctx context.Context, env *message.Envelope) error {
+		r.delivered.Add(1)
+		return app(ctx, env)
+	}}
 	o.Relay.Topics = []string{PubsubTopic}
 	var err error
 	if r.Node, err = node.New(o); err != nil {
@@ -69,12 +75,11 @@ func (r *running) stop() error {
 
 // account returns what the node did since it started.
 func (r *running) account() verdict.Node {
-	n := verdict.Node{Name: r.name, Role: r.role}
+	n := verdict.Node{Name: r.name, Role: r.role, Delivered: r.delivered.Load()}
 	if counters.Enabled {
-		n.Sites = append([]counters.SiteCounts{}, r.counts.Load()...)
+		n.Sites = append([]counters.SiteCounts{}, counters.Load(r.counts)...)
 	}
 	for _, s := range r.Relay().Stats() {
-		n.Delivered += s.Delivered
 		n.Rejected += s.Rejected()
 		n.Duplicates += s.Duplicates + s.Known
 		n.Dropped += s.Dropped() + s.SendDropped
@@ -117,12 +122,9 @@ func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }
 // startReceiver starts the node that archives, syncs and delivers.
 func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, listen ...string) (err error) {
 	t.receiver, err = start(ctx, name, role, node.Options{
-		Relay: relay.Options{
-			Reach: t.options.Reach, Hash: t.options.Hash,
-			Stages: []relay.Stage{deliver(t.delivered)},
-		},
+		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
 		Listen: listen, Archive: t.options.Archive, Sync: true, Logger: t.options.Logger,
-	})
+	}, deliver(t.delivered))
 	return err
 }
 
@@ -188,9 +190,9 @@ func (t *macroTarget) Start(ctx context.Context) (err error) {
 		return nil
 	}
 	t.publisher, err = start(ctx, "A", verdict.RolePublisher, node.Options{
-		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash, Stages: []relay.Stage{app}},
+		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
 		Listen: []string{loopback}, Logger: t.options.Logger,
-	})
+	}, app)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,9 @@ func (t *rawTarget) Publish(ctx context.Context, it Item) error {
 	if err != nil {
 		return fmt.Errorf("bench: encode message %d: %w", it.Index, err)
 	}
-	t.publisher.counts.Encode(siteRaw, len(data))
+	if counters.Enabled {
+		counters.Encode(t.publisher.counts, siteRaw, len(data))
+	}
 	if err := t.publisher.topic.Publish(ctx, data); err != nil {
 		return err
 	}
@@ -183,7 +185,7 @@ func (n *rawNode) account() verdict.Node {
 		Rejected: n.tracer.rejected.Load(), Duplicates: n.tracer.duplicates.Load(), Dropped: n.tracer.dropped.Load(),
 	}
 	if counters.Enabled {
-		v.Sites = append([]counters.SiteCounts{}, n.counts.Load()...)
+		v.Sites = append([]counters.SiteCounts{}, counters.Load(n.counts)...)
 	}
 	return v
 }

@@ -46,21 +46,3 @@ func Copy(Set, Site, int) {}
 // Load returns the counts so far of each site with any, by name. It is exact
 // once nothing counts any more; before, an event may be there without its bytes.
 func Load(Set) []SiteCounts { return nil }
-
-// Decode is the function Decode as a method.
-func (Set) Decode(Site, int) {}
-
-// Hash is the function Hash as a method.
-func (Set) Hash(Site, int) {}
-
-// IDHash is the function IDHash as a method.
-func (Set) IDHash(Site, int) {}
-
-// Encode is the function Encode as a method.
-func (Set) Encode(Site, int) {}
-
-// Copy is the function Copy as a method.
-func (Set) Copy(Site, int) {}
-
-// Load is the function Load as a method.
-func (Set) Load() []SiteCounts { return nil }

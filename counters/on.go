@@ -147,21 +147,3 @@ func (c *cell) load() Counts {
 		Copies: c.copied.n.Load(), CopiedBytes: c.copied.bytes.Load(),
 	}
 }
-
-// Decode is the function Decode as a method.
-func (s Set) Decode(site Site, n int) { Decode(s, site, n) }
-
-// Hash is the function Hash as a method.
-func (s Set) Hash(site Site, n int) { Hash(s, site, n) }
-
-// IDHash is the function IDHash as a method.
-func (s Set) IDHash(site Site, n int) { IDHash(s, site, n) }
-
-// Encode is the function Encode as a method.
-func (s Set) Encode(site Site, n int) { Encode(s, site, n) }
-
-// Copy is the function Copy as a method.
-func (s Set) Copy(site Site, n int) { Copy(s, site, n) }
-
-// Load is the function Load as a method.
-func (s Set) Load() []SiteCounts { return Load(s) }

@@ -13,7 +13,7 @@ import (
 // handle takes one accepted message, from a peer or from this node itself,
 // through the dispatch.
 func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
-	env := carried(m)
+	env := j.carried(m)
 	if env == nil {
 		env = j.relay.wrap(j.name, m.GetData())
 	}
@@ -28,7 +28,10 @@ func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
 }
 
 // carried returns the Envelope that came along with m, nil if none did.
-func carried(m *pubsub.Message) *message.Envelope {
+func (j *topic) carried(m *pubsub.Message) *message.Envelope {
+	if j.relay.opts.Reach < ReachNode {
+		return nil
+	}
 	switch d := m.ValidatorData.(type) {
 	case *message.Envelope:
 		return d
@@ -46,7 +49,7 @@ func (j *topic) dispatch(ctx context.Context, env *message.Envelope) {
 		return
 	}
 	if err := j.relay.opts.Store(ctx, j.relay.share(env)); err != nil {
-		j.relay.fail(j.tallies, DropStore, env, fmt.Errorf("relay: store message: %w", err))
+		j.relay.unstored(j.tallies, env, err)
 	}
 }
 
@@ -56,14 +59,19 @@ func (j *topic) dispatch(ctx context.Context, env *message.Envelope) {
 // stored. The topic may have been left meanwhile.
 func (r *Relay) Stored(ctx context.Context, env *message.Envelope, err error) {
 	t := r.tally(env.Topic())
-	switch {
-	case err == nil:
-		r.finish(ctx, t, env)
-	case errors.Is(err, ErrDuplicate):
-		t.known.Add(1)
-	default:
-		r.fail(t, DropStore, env, fmt.Errorf("relay: store message: %w", err))
+	if err != nil {
+		r.unstored(t, env, err)
+		return
 	}
+	r.finish(ctx, t, env)
+}
+
+func (r *Relay) unstored(t *tallies, env *message.Envelope, err error) {
+	if errors.Is(err, ErrDuplicate) {
+		t.known.Add(1)
+		return
+	}
+	r.fail(t, DropStore, env, fmt.Errorf("relay: store message: %w", err))
 }
 
 // finish runs every stage, whatever an earlier one answered.
@@ -90,21 +98,25 @@ func (r *Relay) share(env *message.Envelope) *message.Envelope {
 
 func (r *Relay) fail(t *tallies, c Cause, env *message.Envelope, err error) {
 	t.add(c)
-	r.opts.Logger.Warn("message not delivered", "topic", env.Topic(), "cause", c, "error", err)
+	r.opts.Logger.Warn("message not delivered", "topic", env.Topic(), "cause", c.String(), "error", err)
 }
 
 // Inject runs one received message through the topic's registered validator,
-// handler and dispatch, without a network. Observers do not see it. The error
-// wraps ErrNotJoined, or says that the validator did not accept.
+// handler and dispatch, in the caller's goroutine and without a network.
+// Observers do not see it, and the same bytes may be injected again. The error
+// wraps ErrNotJoined, or says why the validator did not accept; what the store
+// or a stage answers is counted and logged, as for any message.
 func (r *Relay) Inject(ctx context.Context, m *pubsub.Message) error {
 	j := r.joined(m.GetTopic())
-	if j == nil {
+	if j == nil || !j.intake.enter() {
 		return fmt.Errorf("relay: inject on %q: %w", m.GetTopic(), ErrNotJoined)
 	}
+	defer j.intake.exit()
 	j.received.Add(1)
 	j.receivedBytes.Add(uint64(len(m.GetData())))
-	if result := j.validate(ctx, m.ReceivedFrom, m); result != pubsub.ValidationAccept {
-		return fmt.Errorf("relay: inject on %q: validator did not accept (result %d)", j.name, result)
+	if cause, err := j.examine(ctx, m, nil); err != nil {
+		j.refuse(m, nil, cause, err)
+		return fmt.Errorf("relay: inject on %q: %w", j.name, err)
 	}
 	j.handle(ctx, m)
 	return nil

@@ -15,8 +15,9 @@
 // [New] starts nothing. [Relay.Run] starts gossipsub on the host, joins the
 // configured topics, closes the channel of [Relay.Ready], and blocks until its
 // context ends or [Relay.Close] is called. Then it leaves every topic, hands
-// what the subscriptions still hold to the handler, and returns. A Relay runs
-// once. Close waits for Run; it does not close the host.
+// every message accepted to the handler, and returns. A Relay runs once. Close
+// waits for Run; it does not close the host. gossipsub's own goroutines end by
+// themselves soon after Run has returned: it offers no way to wait for them.
 //
 // # Nothing is lost in silence
 //
@@ -25,8 +26,14 @@
 //
 //	Received - Duplicates + Published = Delivered + Known + Rejected + Dropped
 //
-// holds whenever no message is under way. Publish answers [ErrDuplicate] and
-// [ErrNoPeers] where gossipsub answers nil.
+// holds whenever no message is under way: once the store has answered for all it
+// was handed, and without exception for a topic that was left and a Relay that
+// was closed. Publish answers [ErrDuplicate] and [ErrNoPeers] where gossipsub
+// answers nil.
+//
+// For what was sent, Sent copies entered the peers' outbound queues, SendDropped
+// found them full, and Written were written to the peers' streams. What is
+// neither written nor queued was lost with a peer's connection.
 //
 // # What it will not do
 //
@@ -39,4 +46,8 @@
 // Every queue is bounded: see [Options]. Messages are bounded by
 // message.Limits. A full store blocks the handler of its topic; a subscription
 // that is full while the handler is blocked drops, and counts what it drops.
+// gossipsub keeps each message for about five seconds to answer those who missed
+// it: its bytes at every reach, and at ReachNode its Envelope too.
+// It forgets which messages it has seen in sweeps a minute apart, so that a
+// message is known for SeenTTL and up to a minute more.
 package relay

@@ -80,7 +80,9 @@ func gossipID(counts counters.Set) pubsub.MsgIdFunction {
 	return func(m *pubsubpb.Message) string {
 		topic, data := m.GetTopic(), m.GetData()
 		id := GossipID(topic, data)
-		counts.IDHash(siteGossipID, len(topic)+len(data))
+		if counters.Enabled {
+			counters.IDHash(counts, siteGossipID, len(topic)+len(data))
+		}
 		return id
 	}
 }

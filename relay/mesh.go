@@ -42,7 +42,8 @@ func (m *mesh) size() int {
 	return len(m.peers)
 }
 
-func (m *mesh) wait(ctx context.Context, n int) error {
+// wait blocks until n peers are grafted, ctx ends or left is closed.
+func (m *mesh) wait(ctx context.Context, n int, left <-chan struct{}) error {
 	for {
 		m.mu.Lock()
 		have, changed := len(m.peers), m.changed
@@ -52,6 +53,8 @@ func (m *mesh) wait(ctx context.Context, n int) error {
 		}
 		select {
 		case <-changed:
+		case <-left:
+			return ErrNotJoined
 		case <-ctx.Done():
 			return fmt.Errorf("%d of %d peers grafted: %w", have, n, ctx.Err())
 		}
@@ -60,13 +63,14 @@ func (m *mesh) wait(ctx context.Context, n int) error {
 
 // WaitMesh blocks until at least n peers are grafted to a joined topic: only
 // then does a published message reach them. A peer that merely joined the topic
-// does not count.
+// does not count. An error wraps ErrNotJoined, also when the topic is left
+// meanwhile, or the context's.
 func (r *Relay) WaitMesh(ctx context.Context, topic string, n int) error {
 	j := r.joined(topic)
 	if j == nil {
 		return fmt.Errorf("relay: wait for mesh of %q: %w", topic, ErrNotJoined)
 	}
-	if err := j.mesh.wait(ctx, n); err != nil {
+	if err := j.mesh.wait(ctx, n, j.left); err != nil {
 		return fmt.Errorf("relay: wait for mesh of %q: %w", topic, err)
 	}
 	return nil

@@ -1,6 +1,7 @@
 package relay
 
 import (
+	"fmt"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -23,7 +24,17 @@ const (
 )
 
 // String returns the event's name.
-func (e Event) String() string { return [...]string{"on_recv", "on_validated", "on_send"}[e] }
+func (e Event) String() string {
+	switch e {
+	case Received:
+		return "on_recv"
+	case Validated:
+		return "on_validated"
+	case Sent:
+		return "on_send"
+	}
+	return fmt.Sprintf("Event(%d)", uint8(e))
+}
 
 // Observation is one event. Message and Hash are what the event wants and are
 // set at ReachStage only; at longer reaches observers are given sizes.
@@ -65,13 +76,16 @@ type tracer struct{ relay *Relay }
 
 var _ pubsub.RawTracer = tracer{}
 
+// RecvRPC begins each copy received, which ends in DuplicateMessage,
+// RejectMessage or the validator.
 func (t tracer) RecvRPC(rpc *pubsub.RPC) {
 	for _, m := range rpc.GetPublish() {
 		j := t.relay.joined(m.GetTopic())
-		if j == nil {
+		if j == nil || !j.subscribed.Load() { // gossipsub ignores it
 			t.relay.foreign.Add(1)
 			continue
 		}
+		j.intake.receive()
 		j.received.Add(1)
 		j.receivedBytes.Add(uint64(len(m.GetData())))
 		t.relay.observe(Received, siteOnRecv, rpc.From(), m)
@@ -84,21 +98,30 @@ func (t tracer) DeliverMessage(m *pubsub.Message) {
 	}
 }
 
+// SendRPC counts messages, also on a topic left meanwhile: an RPC may hold
+// several, or only control.
 func (t tracer) SendRPC(rpc *pubsub.RPC, to peer.ID) {
 	for _, m := range rpc.GetPublish() {
-		if j := t.relay.joined(m.GetTopic()); j != nil {
-			j.sent.Add(1)
-			j.sentBytes.Add(uint64(len(m.GetData())))
+		if c := t.relay.tallied(m.GetTopic()); c != nil {
+			c.sent.Add(1)
+			c.sentBytes.Add(uint64(len(m.GetData())))
 			t.relay.observe(Sent, siteOnSend, to, m)
 		}
 	}
 }
 
-// DropRPC counts messages: an RPC may hold several, or only control.
+func (t tracer) SendRPCCompleted(rpc *pubsub.RPC, _ peer.ID, _ time.Duration) {
+	for _, m := range rpc.GetPublish() {
+		if c := t.relay.tallied(m.GetTopic()); c != nil {
+			c.written.Add(1)
+		}
+	}
+}
+
 func (t tracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
 	for _, m := range rpc.GetPublish() {
-		if j := t.relay.joined(m.GetTopic()); j != nil {
-			j.sendDropped.Add(1)
+		if c := t.relay.tallied(m.GetTopic()); c != nil {
+			c.sendDropped.Add(1)
 		}
 	}
 }
@@ -106,22 +129,35 @@ func (t tracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
 func (t tracer) DuplicateMessage(m *pubsub.Message) {
 	if j := t.relay.joined(m.GetTopic()); j != nil {
 		j.duplicates.Add(1)
+		j.intake.exit()
 	}
 }
 
 // RejectMessage counts what the topic's validator did not see; what it saw, it
-// has counted.
+// has counted and ended.
 func (t tracer) RejectMessage(m *pubsub.Message, reason string) {
-	if j := t.relay.joined(m.GetTopic()); j != nil {
-		if c, early := rejectedEarly[reason]; early {
-			j.add(c)
-		}
+	c, early := rejectedEarly[reason]
+	if j := t.relay.joined(m.GetTopic()); j != nil && early {
+		j.add(c)
+		j.intake.exit()
 	}
 }
 
 func (t tracer) UndeliverableMessage(m *pubsub.Message) {
 	if j := t.relay.joined(m.GetTopic()); j != nil {
 		j.add(DropSubscription)
+	}
+}
+
+// Join and Leave are called in the event loop's turn in which gossipsub begins
+// and ceases to take messages of the topic.
+func (t tracer) Join(name string) { t.subscribed(name, true) }
+
+func (t tracer) Leave(name string) { t.subscribed(name, false) }
+
+func (t tracer) subscribed(name string, is bool) {
+	if j := t.relay.joined(name); j != nil {
+		j.subscribed.Store(is)
 	}
 }
 
@@ -140,16 +176,11 @@ func (t tracer) Prune(p peer.ID, name string) {
 // OnClosedOutboundStream takes a lost peer out of every mesh: gossipsub does so
 // without a Prune.
 func (t tracer) OnClosedOutboundStream(p peer.ID) {
-	t.relay.mu.RLock()
-	defer t.relay.mu.RUnlock()
-	for _, j := range t.relay.topics {
+	for _, j := range t.relay.joinedAll() {
 		j.mesh.remove(p)
 	}
 }
 
-func (tracer) OnNewOutboundStream(peer.ID, protocol.ID)             {}
-func (tracer) Join(string)                                          {}
-func (tracer) Leave(string)                                         {}
-func (tracer) ValidateMessage(*pubsub.Message)                      {}
-func (tracer) ThrottlePeer(peer.ID)                                 {}
-func (tracer) SendRPCCompleted(*pubsub.RPC, peer.ID, time.Duration) {}
+func (tracer) OnNewOutboundStream(peer.ID, protocol.ID) {}
+func (tracer) ValidateMessage(*pubsub.Message)          {}
+func (tracer) ThrottlePeer(peer.ID)                     {}

@@ -1,10 +1,12 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/msgpath/msgpath/counters"
@@ -12,17 +14,24 @@ import (
 )
 
 // A Stage consumes one message. An error is counted and logged and does not
-// keep later stages from running. What it is given is shared and read-only.
+// keep later stages from running. What it is given is shared and read-only. It
+// may run at once for messages of different topics. Its context ends when Run
+// has returned.
 type Stage func(context.Context, *message.Envelope) error
 
 // A Validator decides on one message before it is delivered and forwarded. An
 // error rejects it; an error that wraps [ErrIgnore] ignores it, which does not
-// blame the peer that sent it. Several may run at once, on different messages.
+// blame the peer that sent it. Several may run at once, on different messages or
+// on copies of one. Its context ends when the topic is left.
 type Validator func(context.Context, *message.Envelope) error
 
 // ErrIgnore is wrapped by a Validator's error to ignore a message rather than
 // reject it.
 var ErrIgnore = errors.New("message ignored")
+
+// DefaultSubscription is how many messages wait for a topic's handler, if
+// Options.Subscription does not say.
+const DefaultSubscription = 1024
 
 // Options say what a Relay does. The zero value is a relay on no topic, of
 // reach ReachStage, with the defaults given below.
@@ -48,7 +57,7 @@ type Options struct {
 	OutboundQueue int           // RPCs queued for each peer; 0: 1024
 	ValidateQueue int           // messages queued for validation; 0: 1024
 	Validations   int           // validations at once on all topics; 0: 8192
-	Subscription  int           // messages queued for each topic's handler; 0: 1024
+	Subscription  int           // messages queued for each topic's handler; 0: DefaultSubscription
 	SeenTTL       time.Duration // how long after its last copy a message is known; 0: 2 minutes
 	MaxRPCSize    int           // bytes; 0: 1 MiB
 	RouterLogger  *slog.Logger  // of gossipsub itself; nil: discarded
@@ -64,7 +73,7 @@ func (o Options) withDefaults() Options {
 	set(&o.OutboundQueue, 1024)
 	set(&o.ValidateQueue, 1024)
 	set(&o.Validations, 8192)
-	set(&o.Subscription, 1024)
+	set(&o.Subscription, DefaultSubscription)
 	set(&o.MaxRPCSize, 1<<20)
 	if o.SeenTTL == 0 {
 		o.SeenTTL = 2 * time.Minute
@@ -78,14 +87,27 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// rpcOverhead is room for what surrounds one message in an RPC, topic included.
+const rpcOverhead = 1024
+
 // Validate reports everything wrong with o.
 func (o Options) Validate() error {
-	errs := []error{o.Limits.Validate()}
+	errs := []error{message.Format{Hash: o.Hash, Limits: o.Limits}.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("relay: options: "+format, args...)) }
 	if o.Reach > ReachNode {
 		bad("Reach %d is unknown", uint8(o.Reach))
 	}
-	bounds := []struct {
+	if o.SeenTTL < 0 {
+		bad("SeenTTL %v is negative", o.SeenTTL)
+	}
+	o.checkBounds(bad)
+	o.checkTopics(bad)
+	o.checkConsumers(bad)
+	return errors.Join(errs...)
+}
+
+func (o Options) checkBounds(bad func(string, ...any)) {
+	for _, b := range []struct {
 		name  string
 		value int
 	}{
@@ -94,24 +116,42 @@ func (o Options) Validate() error {
 		{"Validations", o.Validations},
 		{"Subscription", o.Subscription},
 		{"MaxRPCSize", o.MaxRPCSize},
-	}
-	for _, b := range bounds {
+	} {
 		if b.value < 0 {
 			bad("%s %d is negative", b.name, b.value)
 		}
 	}
-	if o.SeenTTL < 0 {
-		bad("SeenTTL %v is negative", o.SeenTTL)
+	size := cmp.Or(o.Limits.MaxSize, message.DefaultMaxSize)
+	if rpc := o.withDefaults().MaxRPCSize; rpc >= 0 && rpc < size+rpcOverhead {
+		bad("MaxRPCSize %d holds no message of %d bytes, the largest allowed: want %d", rpc, size, size+rpcOverhead)
 	}
-	seen := make(map[string]bool)
-	for _, t := range o.Topics {
-		switch {
-		case t == "":
-			bad("Topics holds an empty name")
-		case seen[t]:
-			bad("Topics holds %q twice", t)
+}
+
+func (o Options) checkTopics(bad func(string, ...any)) {
+	for i, t := range o.Topics {
+		if err := checkTopic(t); err != nil {
+			bad("Topics[%d] %q: %w", i, t, err)
 		}
-		seen[t] = true
+		if slices.Contains(o.Topics[:i], t) {
+			bad("Topics[%d] %q: named twice", i, t)
+		}
 	}
-	return errors.Join(errs...)
+}
+
+func (o Options) checkConsumers(bad func(string, ...any)) {
+	for i, v := range o.Validators {
+		if v == nil {
+			bad("Validators[%d] is nil", i)
+		}
+	}
+	for i, v := range o.Observers {
+		if v == nil {
+			bad("Observers[%d] is nil", i)
+		}
+	}
+	for i, s := range o.Stages {
+		if s == nil {
+			bad("Stages[%d] is nil", i)
+		}
+	}
 }

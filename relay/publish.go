@@ -17,14 +17,17 @@ import (
 //
 // Its errors wrap ErrNotJoined; ErrNoPeers, when nobody is in the mesh and
 // AllowNoPeers is not set; ErrDuplicate, when the same bytes were sent or
-// received within SeenTTL; an error of message.Limits; or a Validator's answer.
+// received within SeenTTL; an error of message.Limits; or the error of the
+// Validator that refused m. What a Validator refused on its way from a peer may
+// be published: the validators are asked again.
 // A nil error means that the message was handed to the outbound queues of the
 // mesh's peers, no more: Stats.SendDropped counts what those queues dropped.
 func (r *Relay) Publish(ctx context.Context, name string, m *pb.WakuMessage) (message.Hash, error) {
 	j := r.joined(name)
-	if j == nil {
+	if j == nil || !j.intake.enter() {
 		return message.Hash{}, fmt.Errorf("relay: publish on %q: %w", name, ErrNotJoined)
 	}
+	defer j.intake.exit()
 	hash, err := j.publish(ctx, m)
 	if err != nil {
 		return message.Hash{}, fmt.Errorf("relay: publish on %q: %w", name, err)
@@ -44,6 +47,7 @@ func (j *topic) publish(ctx context.Context, m *pb.WakuMessage) (message.Hash, e
 	}
 	hash, err := env.Hash(sitePublish)
 	if err != nil {
+		j.publishRefused.Add(1)
 		return message.Hash{}, err
 	}
 	p := &published{sealed: env}
@@ -57,22 +61,18 @@ func (j *topic) publish(ctx context.Context, m *pb.WakuMessage) (message.Hash, e
 // outcome tells what gossipsub's answer to a publish means. It answers nil to a
 // message that it has delivered already, without asking the validator.
 func (j *topic) outcome(p *published, size int, err error) error {
-	var refused pubsub.ValidationError
 	switch {
 	case err == nil && p.accepted:
 		j.published.Add(1)
 		j.publishedBytes.Add(uint64(size))
 		return nil
-	case err == nil, p.known:
+	case err == nil, errors.Is(p.refusal, errKnown):
 		j.publishDuplicates.Add(1)
 		return ErrDuplicate
 	}
 	j.publishRefused.Add(1)
-	switch {
-	case errors.Is(err, pubsub.ErrTopicClosed):
-		return ErrNotJoined
-	case errors.As(err, &refused):
-		return fmt.Errorf("refused by this node's validator: %w", err)
+	if p.refusal != nil { // gossipsub's error tells less
+		return p.refusal
 	}
 	return err
 }

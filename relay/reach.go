@@ -37,7 +37,12 @@ func ParsePath(name string) (Reach, error) {
 }
 
 // String returns the name of the path, as ParsePath takes it.
-func (r Reach) String() string { return pathNames[r] }
+func (r Reach) String() string {
+	if int(r) < len(pathNames) {
+		return pathNames[r]
+	}
+	return fmt.Sprintf("Reach(%d)", uint8(r))
+}
 
 func (r Reach) decoder() message.Decoder {
 	if r >= ReachNode {

@@ -41,16 +41,22 @@ type Relay struct {
 	ctx      context.Context // gossipsub's, which outlives Run's while topics are left
 	accepted timecache.TimeCache
 
+	started atomic.Bool // Run was called, or Close before it
+	ended   bool        // no topic can be joined any more; guarded by joining
+
 	ready chan struct{}
 	stop  chan struct{}
 	done  chan struct{}
-	run   sync.Once
 	close sync.Once
 }
 
 // New returns a Relay on a host, which it does not close. It starts nothing.
 func New(h host.Host, o Options) (*Relay, error) {
-	if err := o.Validate(); err != nil {
+	err := o.Validate()
+	if h == nil {
+		err = errors.Join(err, errors.New("relay: new: host is nil"))
+	}
+	if err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
@@ -71,15 +77,16 @@ func New(h host.Host, o Options) (*Relay, error) {
 func (r *Relay) Ready() <-chan struct{} { return r.ready }
 
 // Run starts gossipsub, joins the topics and blocks until ctx ends or Close is
-// called; then it leaves every topic, handing what was accepted to the handler,
-// and returns nil. A second Run returns an error that wraps ErrClosed.
+// called; then it leaves every topic, as Leave does, and returns nil. Another
+// error says what could not be started, and leaves Ready's channel open. A Relay
+// runs once: a second Run, or one after Close, returns an error that wraps
+// ErrClosed.
 func (r *Relay) Run(ctx context.Context) error {
-	err := fmt.Errorf("relay: run again: %w", ErrClosed)
-	r.run.Do(func() {
-		defer close(r.done)
-		err = r.serve(ctx)
-	})
-	return err
+	if !r.started.CompareAndSwap(false, true) {
+		return fmt.Errorf("relay: run a second time or after Close: %w", ErrClosed)
+	}
+	defer close(r.done)
+	return r.serve(ctx)
 }
 
 func (r *Relay) serve(ctx context.Context) (err error) {
@@ -93,6 +100,7 @@ func (r *Relay) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("relay: start gossipsub: %w", err)
 	}
+	defer r.unhandle()
 	defer func() { err = errors.Join(err, r.leaveAll()) }()
 	for _, name := range r.opts.Topics {
 		if err = r.join(name, nil); err != nil {
@@ -107,30 +115,48 @@ func (r *Relay) serve(ctx context.Context) (err error) {
 	return nil
 }
 
+// unhandle takes gossipsub's protocols off the host, where they would lead
+// peers to a router that has ended.
+func (r *Relay) unhandle() {
+	for _, p := range protocols {
+		r.host.RemoveStreamHandler(p)
+	}
+}
+
 // Close ends Run, waits for it and returns nil. Before Run it keeps Run from
-// starting.
+// starting. It must not be called by a stage, a validator or an observer, for
+// which it waits.
 func (r *Relay) Close() error {
 	r.close.Do(func() { close(r.stop) })
-	r.run.Do(func() { close(r.done) })
+	if r.started.CompareAndSwap(false, true) {
+		close(r.done)
+	}
 	<-r.done
 	return nil
 }
 
 // Join joins a topic beside the configured ones. The validators run after those
-// of the options. It may be called once Ready's channel is closed.
+// of the options. It may be called once Ready's channel is closed; an error
+// wraps ErrJoined, or ErrClosed once Run is ending.
 func (r *Relay) Join(name string, validators ...Validator) error {
+	select {
+	case <-r.ready:
+		return r.join(name, validators)
+	default:
+	}
 	select {
 	case <-r.done:
 		return fmt.Errorf("relay: join %q: %w", name, ErrClosed)
-	case <-r.ready:
-		return r.join(name, validators)
 	default:
 		return fmt.Errorf("relay: join %q: relay is not running", name)
 	}
 }
 
-// Leave leaves a topic. Messages accepted before are handed to the handler
-// before it returns.
+// Leave leaves a topic. Messages accepted before it are handed to the store, or
+// to the stages if there is none, before it returns; those that are not
+// validated yet are dropped and counted as DropLeft. It waits for validators,
+// whose context it ends, for calls of Publish and Inject, and for the handler,
+// and so must not be called by any of them.
 func (r *Relay) Leave(name string) error {
 	r.joining.Lock()
 	defer r.joining.Unlock()
@@ -144,6 +170,7 @@ func (r *Relay) Leave(name string) error {
 func (r *Relay) leaveAll() error {
 	r.joining.Lock()
 	defer r.joining.Unlock()
+	r.ended = true
 	var errs []error
 	for _, j := range r.joinedAll() {
 		errs = append(errs, r.leave(j))

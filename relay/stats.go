@@ -2,6 +2,7 @@ package relay
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,16 +29,22 @@ const (
 	DropSubscription              // the topic's handler was too slow
 	DropStore                     // the store failed or refused it
 	DropStage                     // a stage failed
+	DropLeft                      // its topic was left before it was validated
 	causes
 )
 
 var causeNames = [causes]string{
 	"decode", "too_large", "meta", "topic", "validator", "ignored", "policy",
-	"validation_queue", "validation_throttle", "subscription", "store", "stage",
+	"validation_queue", "validation_throttle", "subscription", "store", "stage", "left",
 }
 
 // String returns the cause as a metric's label.
-func (c Cause) String() string { return causeNames[c] }
+func (c Cause) String() string {
+	if c < causes {
+		return causeNames[c]
+	}
+	return fmt.Sprintf("Cause(%d)", uint8(c))
+}
 
 // Rejects reports whether c is a cause of rejection rather than of a drop.
 func (c Cause) Rejects() bool { return c < DropQueue }
@@ -52,7 +59,8 @@ type Stats struct {
 	Received, ReceivedBytes uint64 // copies that came in
 	Duplicates              uint64 // copies of a message known already
 	Sent, SentBytes         uint64 // copies handed to peers' outbound queues
-	SendDropped             uint64 // copies that a full outbound queue dropped
+	Written                 uint64 // copies of Sent written to peers' streams; the rest is queued, or lost with its peer
+	SendDropped             uint64 // copies that a full outbound queue dropped, or that had no queue
 
 	Published, PublishedBytes uint64 // accepted by Publish
 	PublishDuplicates         uint64 // Publish answered ErrDuplicate
@@ -81,7 +89,7 @@ func (s Stats) sum(rejects bool) (n uint64) {
 }
 
 type tallies struct {
-	received, receivedBytes, duplicates, sent, sentBytes, sendDropped            atomic.Uint64
+	received, receivedBytes, duplicates, sent, sentBytes, written, sendDropped   atomic.Uint64
 	published, publishedBytes, publishDuplicates, publishNoPeers, publishRefused atomic.Uint64
 	delivered, known                                                             atomic.Uint64
 	causes                                                                       [causes]atomic.Uint64
@@ -94,6 +102,7 @@ func (t *tallies) load(topic string) Stats {
 		Topic:    topic,
 		Received: t.received.Load(), ReceivedBytes: t.receivedBytes.Load(), Duplicates: t.duplicates.Load(),
 		Sent: t.sent.Load(), SentBytes: t.sentBytes.Load(), SendDropped: t.sendDropped.Load(),
+		Written:   t.written.Load(),
 		Published: t.published.Load(), PublishedBytes: t.publishedBytes.Load(),
 		PublishDuplicates: t.publishDuplicates.Load(), PublishNoPeers: t.publishNoPeers.Load(),
 		PublishRefused: t.publishRefused.Load(),
@@ -105,12 +114,16 @@ func (t *tallies) load(topic string) Stats {
 	return s
 }
 
+// tallied returns the counts of a topic that was ever joined, nil of another.
+func (r *Relay) tallied(name string) *tallies {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.tallies[name]
+}
+
 // tally returns the counts of a topic, which are kept when it is left.
 func (r *Relay) tally(name string) *tallies {
-	r.mu.RLock()
-	t := r.tallies[name]
-	r.mu.RUnlock()
-	if t != nil {
+	if t := r.tallied(name); t != nil {
 		return t
 	}
 	r.mu.Lock()

@@ -3,9 +3,9 @@ package relay
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
-	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/msgpath/msgpath/message"
 )
@@ -16,72 +16,108 @@ type published struct {
 	sealed   *message.Envelope // for the validator; nil once it has run
 	carried  *message.Envelope // for the handler, at ReachNode
 	accepted bool              // the validator ran and accepted
-	known    bool              // the validator ran and had accepted the same bytes before
+	refusal  error             // why it did not
 }
 
-// validate is the topic's only validator in gossipsub: several would run at
-// once on one message and race to write its ValidatorData. It decodes what
-// peers sent; what this node published was checked when it was sealed.
-func (j *topic) validate(ctx context.Context, _ peer.ID, m *pubsub.Message) pubsub.ValidationResult {
+// validate is the topic's only validator in gossipsub. It ends the copy of a
+// peer that the tracer began.
+func (j *topic) validate(ctx context.Context, m *pubsub.Message) pubsub.ValidationResult {
 	local, _ := m.ValidatorData.(*published)
-	env := j.incoming(m, local)
-	if _, err := env.Message(siteValidator); err != nil {
-		j.add(rejection(err))
-		j.relay.opts.Logger.Debug("message rejected", "topic", j.name, "peer", m.ReceivedFrom, "error", err)
-		return pubsub.ValidationReject
+	if local == nil {
+		defer j.intake.exit()
 	}
-	if result := j.consult(ctx, env, local); result != pubsub.ValidationAccept {
-		return result
+	cause, err := j.examine(ctx, m, local)
+	if err == nil {
+		cause, err = j.admit(m)
 	}
-	if !j.first(m.ID) {
+	if err == nil {
 		if local != nil {
-			local.known = true
-		} else {
-			j.duplicates.Add(1)
+			local.accepted = true
 		}
-		return pubsub.ValidationIgnore
+		return pubsub.ValidationAccept
 	}
+	return j.refuse(m, local, cause, err)
+}
+
+// refuse counts a message of a peer that was refused. What this node published
+// itself is refused by Publish's error.
+func (j *topic) refuse(m *pubsub.Message, local *published, cause Cause, err error) pubsub.ValidationResult {
 	switch {
 	case local != nil:
-		local.accepted = true
-	case j.relay.opts.Reach >= ReachNode:
+		local.refusal = err
+	case errors.Is(err, errKnown):
+		j.duplicates.Add(1)
+	default:
+		j.add(cause)
+		j.relay.opts.Logger.Debug("message refused", "topic", j.name, "peer", m.ReceivedFrom, "cause", cause.String(), "error", err)
+	}
+	if cause == RejectIgnored || cause == DropLeft {
+		return pubsub.ValidationIgnore
+	}
+	return pubsub.ValidationReject
+}
+
+// examine decodes what peers sent, while what this node published was checked
+// when it was sealed, and asks the validators. It returns what refused m.
+func (j *topic) examine(ctx context.Context, m *pubsub.Message, local *published) (Cause, error) {
+	if ctx.Err() != nil {
+		return DropLeft, errLeft
+	}
+	env := j.incoming(m, local)
+	if _, err := env.Message(siteValidator); err != nil {
+		return rejection(err), err
+	}
+	if cause, err := j.consult(ctx, env); err != nil {
+		return cause, err
+	}
+	if local == nil && j.relay.opts.Reach >= ReachNode {
 		m.ValidatorData = env
 	}
-	return pubsub.ValidationAccept
+	return 0, nil
 }
 
 func (j *topic) incoming(m *pubsub.Message, local *published) *message.Envelope {
 	if local != nil {
 		env := local.sealed
-		local.sealed = nil
+		local.sealed = nil // gossipsub keeps local as long as it keeps the message
 		return env
 	}
 	return j.relay.wrap(j.name, m.GetData())
 }
 
-// consult asks each validator in turn. What this node published itself is
-// refused by Publish's error and not counted as a message rejected.
-func (j *topic) consult(ctx context.Context, env *message.Envelope, local *published) pubsub.ValidationResult {
+// consult asks each validator in turn.
+func (j *topic) consult(ctx context.Context, env *message.Envelope) (Cause, error) {
 	for _, v := range j.validators {
 		err := v(ctx, env)
-		if err == nil {
+		switch {
+		case err == nil:
 			continue
+		case ctx.Err() != nil: // it may have been told so
+			return DropLeft, errLeft
+		case errors.Is(err, ErrIgnore):
+			return RejectIgnored, fmt.Errorf("ignored by validator: %w", err)
 		}
-		cause, result := RejectValidator, pubsub.ValidationReject
-		if errors.Is(err, ErrIgnore) {
-			cause, result = RejectIgnored, pubsub.ValidationIgnore
-		}
-		if local == nil {
-			j.add(cause)
-		}
-		j.relay.opts.Logger.Debug("message refused by validator", "topic", j.name, "error", err)
-		return result
+		return RejectValidator, fmt.Errorf("rejected by validator: %w", err)
 	}
-	return pubsub.ValidationAccept
+	return 0, nil
 }
 
-// first reports whether no message of this gossip id was accepted before.
-// gossipsub lets a message that is received and published at the same time
-// through its validators twice, delivers it once and says nothing. Injected
-// messages have no id.
-func (j *topic) first(id string) bool { return id == "" || j.relay.accepted.Add(id) }
+// Why a message that no validator refused is not accepted.
+var (
+	errLeft  = fmt.Errorf("%w any more", ErrNotJoined)
+	errKnown = fmt.Errorf("accepted before: %w", ErrDuplicate)
+)
+
+// admit takes a message on that every validator accepted. gossipsub lets one
+// that is received and published at the same time through its validators twice,
+// delivers it once and says nothing.
+func (j *topic) admit(m *pubsub.Message) (Cause, error) {
+	if !j.intake.accept(m) {
+		return DropLeft, errLeft
+	}
+	if !j.relay.accepted.Add(m.ID) {
+		j.intake.arrive(m)
+		return RejectIgnored, errKnown
+	}
+	return 0, nil
+}

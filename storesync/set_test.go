@@ -198,7 +198,7 @@ func TestAdd(t *testing.T) {
 	}
 	check(t, &s, map[message.Key]bool{{Timestamp: 7, Hash: message.Blake3.Sum("topic", m)}: true})
 	if counters.Enabled {
-		got := counts.Load()
+		got := counters.Load(counts)
 		if len(got) != 1 || got[0].Site != "storesync.storesync" || got[0].Hashes != 2 || got[0].HashedBytes != 12 {
 			t.Fatalf("counted %+v", got)
 		}

@@ -1,0 +1,95 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/msgpath/msgpath/relay"
+)
+
+// Options say what a Node is. The zero value is a node that listens nowhere,
+// knows nobody and joins nothing.
+type Options struct {
+	Relay relay.Options // Counts, Reach, Topics, Stages …; Store is the node's own
+
+	Identity crypto.PrivKey // nil: a new Ed25519 key, forgotten at the end
+	Listen   []string       // multiaddrs, "/ip4/127.0.0.1/tcp/0", each of which must work; none: dials only
+	Peers    []string       // multiaddrs with a peer id; dialed, and dialed again when lost
+
+	Archive      string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
+	ArchiveQueue int    // messages accepted and not yet committed; 0: the archive's default
+	ArchiveBatch int    // messages a transaction; 0: the archive's default
+
+	Sync bool // keep the set of the archive's messages for store-sync
+
+	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
+}
+
+// Validate reports everything wrong with o.
+func (o Options) Validate() error {
+	errs := []error{o.Relay.Validate()}
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("node: options: "+format, args...)) }
+	if o.Relay.Store != nil {
+		bad("Relay.Store is set; the node sets it from Archive")
+	}
+	for i, l := range o.Listen {
+		if _, err := multiaddr.NewMultiaddr(l); err != nil {
+			bad("Listen[%d] %q: %w", i, l, err)
+		}
+	}
+	for i, p := range o.Peers {
+		if _, err := parsePeer(p); err != nil {
+			bad("Peers[%d] %q: %w", i, p, err)
+		}
+	}
+	if _, err := parseArchive(o.Archive); err != nil {
+		bad("Archive %q: %w", o.Archive, err)
+	}
+	if o.Sync && o.Archive == "" {
+		bad("Sync without an Archive: the sync set names messages that are stored")
+	}
+	if o.ArchiveQueue < 0 {
+		bad("ArchiveQueue %d is negative", o.ArchiveQueue)
+	}
+	if o.ArchiveBatch < 0 {
+		bad("ArchiveBatch %d is negative", o.ArchiveBatch)
+	}
+	return errors.Join(errs...)
+}
+
+func parsePeer(address string) (peer.AddrInfo, error) {
+	p, err := peer.AddrInfoFromString(address)
+	if err != nil {
+		return peer.AddrInfo{}, err
+	}
+	if len(p.Addrs) == 0 {
+		return peer.AddrInfo{}, errors.New("no address before the peer id")
+	}
+	return *p, nil
+}
+
+// configuredPeers returns the peers at addresses that Validate has passed, with
+// all their addresses each, in the order of their first.
+func configuredPeers(addresses []string) []peer.AddrInfo {
+	var peers []peer.AddrInfo
+	at := make(map[peer.ID]int)
+	for _, a := range addresses {
+		p, err := parsePeer(a)
+		if err != nil {
+			continue
+		}
+		i, known := at[p.ID]
+		if !known {
+			at[p.ID] = len(peers)
+			peers = append(peers, p)
+			continue
+		}
+		peers[i].Addrs = append(peers[i].Addrs, p.Addrs...)
+	}
+	return peers
+}

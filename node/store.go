@@ -1,0 +1,75 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/sqlite"
+	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/storesync"
+)
+
+// An opener opens the backend that an archive's name stands for.
+type opener func(context.Context) (archive.Backend, error)
+
+// parseArchive returns the opener for name, nil for "".
+func parseArchive(name string) (opener, error) {
+	if name == "" {
+		return nil, nil
+	}
+	if name == "memory" {
+		return func(context.Context) (archive.Backend, error) { return archive.NewMemory(), nil }, nil
+	}
+	if file, ok := strings.CutPrefix(name, "sqlite:"); ok && file != "" {
+		return func(ctx context.Context) (archive.Backend, error) { return sqlite.Open(ctx, file) }, nil
+	}
+	return nil, errors.New("want memory, sqlite::memory: or sqlite:FILE")
+}
+
+// openArchive opens the configured archive, if there is one, and makes it the
+// relay's store. Opening ends with ctx; what is stored goes on with work.
+func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
+	if n.open == nil {
+		return nil
+	}
+	backend, err := n.open(ctx)
+	if err != nil {
+		return fmt.Errorf("node: open archive: %w", err)
+	}
+	n.archive, err = archive.New(backend, archive.Options{
+		Queue:   n.options.ArchiveQueue,
+		Batch:   n.options.ArchiveBatch,
+		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, known(err)) },
+		Observe: n.metrics.inserted,
+		Logger:  n.logger,
+	})
+	if err != nil {
+		return errors.Join(err, backend.Close())
+	}
+	o.Store = n.archive.Store
+	return nil
+}
+
+// known says in the relay's terms that the archive held a message before.
+func known(err error) error {
+	if errors.Is(err, archive.ErrDuplicate) {
+		return fmt.Errorf("%w: %w", relay.ErrDuplicate, err)
+	}
+	return err
+}
+
+// openSet makes the sync set, which holds what the archive holds already.
+func (n *Node) openSet(ctx context.Context) error {
+	n.set = new(storesync.Set)
+	for key, err := range n.archive.Keys(ctx) {
+		if err != nil {
+			return fmt.Errorf("node: fill sync set: %w", err)
+		}
+		n.set.Insert(key)
+	}
+	return nil
+}
