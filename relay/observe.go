@@ -57,9 +57,10 @@ func (r *Relay) observe(event Event, site counters.Site, p peer.ID, m *pubsubpb.
 	if len(r.opts.Observers) == 0 {
 		return
 	}
-	o := Observation{Event: event, Topic: m.GetTopic(), Peer: p, Size: len(m.GetData())}
+	data := m.GetData() // named once: see decision 5
+	o := Observation{Event: event, Topic: m.GetTopic(), Peer: p, Size: len(data)}
 	if r.opts.Reach == ReachStage {
-		env := r.wrap(o.Topic, m.GetData())
+		env := r.wrap(o.Topic, data)
 		o.Message, _ = env.Message(site) // the validator is who judges bytes that are no message
 		if event != Received && o.Message != nil {
 			o.Hash, _ = env.Hash(site)

@@ -1,0 +1,140 @@
+# msgpath: what can be made. "make help" lists it.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+
+module := github.com/msgpath/msgpath
+tag := msgpathcounters
+# Each set of build tags is vetted; those in "builds" are tested too. "none" is
+# the production build.
+builds := none $(tag)
+tagsets := $(builds) $(if $(wildcard internal/crashpoint),crashpoints)
+tags = $(filter-out none,$(1))
+
+commit := $(shell git rev-parse HEAD 2>/dev/null || echo unknown)$(if $(shell git status --porcelain 2>/dev/null),+dirty)
+branch := $(shell git rev-parse --abbrev-ref HEAD 2>/dev/null || echo unknown)
+ldflags := -X $(module)/bench.commit=$(commit) -X $(module)/bench.branch=$(branch)
+
+tool := go tool -modfile=tools/go.mod
+fuzzdecoders := 60s
+fuzztime := 10s
+
+.PHONY: help
+help: ## list what can be made
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "%-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: need-go need-gcc
+need-go:
+	@command -v go >/dev/null || { echo "make: Go is missing: install Go 1.26 or later (https://go.dev/dl)" >&2; exit 1; }
+need-gcc:
+	@command -v $$(go env CC) >/dev/null || { echo "make: the race detector needs a C compiler: install gcc" >&2; exit 1; }
+
+.PHONY: bench-msgpath
+bench-msgpath: build ## run the benchmark over all paths; results go to out/
+	bin/msgpath bench all --out out
+
+.PHONY: baseline
+baseline: build ## run the benchmark and write docs/baseline.md from it
+	bin/msgpath bench all --out out
+	bin/msgpath baseline out/bench.json > out/baseline.md
+	mv out/baseline.md docs/baseline.md
+
+.PHONY: build
+build: need-go ## build bin/msgpath, which counts, and bin/relaynode, which does not
+	@test -x bin/msgpath || echo "compiling libp2p, about two minutes"
+	@mkdir -p bin
+	go build -tags=$(tag) -ldflags='$(ldflags)' -o bin/msgpath ./cmd/msgpath
+	go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
+
+.PHONY: test
+test: need-go need-gcc ## test both builds with the race detector
+	@mkdir -p bin out; rm -f out/tests.*
+	@cd tools && go build -o ../bin/testsummary ./testsummary
+	@( status=0; \
+	for t in $(builds); do \
+	  for dir in . counters; do \
+	    echo "# $$dir: go test -race -shuffle=on -tags=$${t#none} ./..." >&2; \
+	    (cd $$dir && go test -json -race -shuffle=on -timeout=9m -tags=$${t#none} ./...) || status=1; \
+	  done; \
+	done; \
+	(cd tools && go test -json ./...) || status=1; \
+	exit $$status ) | bin/testsummary -o out/tests.txt
+	@touch out/tests.ok
+
+.PHONY: check
+check: need-go ## make test and everything else that must hold before a commit
+	@status=0; $(MAKE) test || status=1; $(MAKE) check-rest || status=1; exit $$status
+
+.PHONY: check-rest
+check-rest: need-go ## make check without the tests, whose last result it records
+	@status=0; \
+	for goal in static prove-zero record fuzz; do $(MAKE) $$goal || status=1; done; \
+	exit $$status
+
+.PHONY: static
+static: need-go ## vet, staticcheck, gofumpt and the house rules
+	@for t in $(tagsets); do \
+	  for dir in . counters; do \
+	    echo "# $$dir: vet, staticcheck -tags=$${t#none}"; \
+	    (cd $$dir && go vet -tags=$${t#none} ./... && \
+	     go tool -modfile=$(CURDIR)/tools/go.mod staticcheck -tags=$${t#none} ./...); \
+	  done; \
+	done
+	@cd tools && go vet ./... && go tool staticcheck ./...
+	@$(tool) gofumpt -l . | awk '{ print "not formatted (make fmt): " $$0; bad = 1 } END { exit bad }'
+	@for t in $(builds); do go test -tags=$${t#none} ./internal/lint; done
+
+.PHONY: prove-zero
+prove-zero: need-go ## prove that production builds carry no counters
+	@mkdir -p out; rm -f out/prove-zero.*
+	go run ./internal/provezero -summary out/prove-zero.txt
+	@touch out/prove-zero.ok
+
+.PHONY: overhead
+overhead: need-go ## measure what counting costs in CPU time
+	go run ./internal/provezero overhead
+
+# What the benchmark's acceptance table quotes.
+.PHONY: record
+record:
+	@test -s out/tests.txt && test -s out/prove-zero.txt || { echo "make: nothing to record: run make test and make prove-zero" >&2; exit 1; }
+	@printf '{"commit":"%s","testsPassed":%s,"tests":"%s","productionPassed":%s,"production":"%s"}\n' \
+	  '$(commit)' "$$(test -e out/tests.ok && echo true || echo false)" "$$(cat out/tests.txt)" \
+	  "$$(test -e out/prove-zero.ok && echo true || echo false)" "$$(cat out/prove-zero.txt)" > out/check.json.new
+	@mv out/check.json.new out/check.json
+	@cat out/check.json
+
+.PHONY: fuzz
+fuzz: need-go ## fuzz each fuzz test for a short while
+	@mkdir -p out; go test -list '^Fuzz' ./... | awk '/^Fuzz/ { names[++n] = $$1 } /^ok/ { for (i = 1; i <= n; i++) print names[i], $$2; n = 0 }' > out/fuzz.txt
+	@test -s out/fuzz.txt || { echo "make: no fuzz test found" >&2; exit 4; }
+	@while read -r name package; do \
+	  time=$(fuzztime); if [ "$$name" = FuzzDecoders ]; then time=$(fuzzdecoders); fi; \
+	  echo "# go test -fuzz=$$name -fuzztime=$$time $$package"; \
+	  go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$$time "$$package" < /dev/null; \
+	done < out/fuzz.txt
+
+.PHONY: vuln
+vuln: need-go ## look for known vulnerabilities in what is used
+	@mkdir -p out; status=0; $(tool) govulncheck ./... > out/vuln.txt 2>&1 || status=$$?; \
+	cat out/vuln.txt; \
+	if [ $$status -ne 0 ] && grep -qE 'vuln\.go\.dev.*(dial|lookup|refused|timeout|unreachable|Forbidden|[45][0-9][0-9])' out/vuln.txt; then \
+	  echo "vuln: not run: the database cannot be reached" >&2; exit 4; \
+	fi; exit $$status
+
+.PHONY: fmt
+fmt: need-go ## format the source
+	$(tool) gofumpt -w .
+
+.PHONY: generate
+generate: need-go ## generate code from message/pb/message.proto
+	@command -v protoc >/dev/null || { echo "make: protoc is missing: install protobuf-compiler" >&2; exit 1; }
+	@mkdir -p bin
+	cd tools && go build -o ../bin/protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
+	protoc --plugin=protoc-gen-go=bin/protoc-gen-go --go_out=. --go_opt=paths=source_relative message/pb/message.proto
+
+.PHONY: clean
+clean: ## remove what was built and measured
+	rm -rf bin out

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+
+	"golang.org/x/perf/benchmath"
+
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// minPairs is the fewest pairs for which an interval is worth printing.
+const minPairs = 15
+
+// confidence of the interval of the median.
+const confidence = 0.95
+
+// An overhead is what to measure.
+type overhead struct {
+	tool    goTool
+	command string // main package of msgpath
+	pairs   int
+	args    []string // of the benchmark
+}
+
+// A ratio is a median of ratios with its interval.
+type ratio struct {
+	median, low, high float64
+	pairs             int
+}
+
+func (r ratio) String() string {
+	return fmt.Sprintf("counting / production CPU time per message: %.4f (95 %% interval %.4f to %.4f, %d pairs)",
+		r.median, r.low, r.high, r.pairs)
+}
+
+func runOverhead(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	o := overhead{args: []string{"bench", "micro", "--path", "zerocopy", "--runs", "1", "--json", "-"}}
+	flags := flag.NewFlagSet("provezero overhead", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	flags.StringVar(&o.command, "command", "./cmd/msgpath", "main package of the benchmark")
+	flags.IntVar(&o.pairs, "pairs", 2*minPairs, "pairs of runs")
+	flags.StringVar(&o.tool.dir, "C", ".", "directory of the module")
+	if err := parse(flags, args); err != nil {
+		return err
+	}
+	if o.pairs < minPairs {
+		return fmt.Errorf("provezero: %w: %d pairs, want at least %d", errUsage, o.pairs, minPairs)
+	}
+	tmp, err := os.MkdirTemp("", "provezero")
+	if err != nil {
+		return fmt.Errorf("provezero: make directory: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	o.tool.tmp = tmp
+	r, err := o.measure(ctx, stderr)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stdout, r)
+	return nil
+}
+
+// measure runs production and counting builds in pairs: AB BA AB …, so that
+// what drifts weighs on both alike.
+func (o overhead) measure(ctx context.Context, progress io.Writer) (ratio, error) {
+	production, err := o.tool.compile(ctx, build{}, o.command, "msgpath-production")
+	if err != nil {
+		return ratio{}, err
+	}
+	counting, err := o.tool.compile(ctx, build{tags: tag}, o.command, "msgpath-counting")
+	if err != nil {
+		return ratio{}, err
+	}
+	var ratios []float64
+	for i := range o.pairs {
+		r, err := o.pair(ctx, production, counting, i%2 == 1)
+		if err != nil {
+			return ratio{}, err
+		}
+		ratios = append(ratios, r)
+		fmt.Fprintf(progress, "overhead: pair %d of %d: %.4f\n", i+1, o.pairs, r)
+	}
+	return summarize(ratios)
+}
+
+// pair returns the CPU time per message of the counting over the production
+// build.
+func (o overhead) pair(ctx context.Context, production, counting string, countingFirst bool) (float64, error) {
+	order := []string{production, counting}
+	if countingFirst {
+		order = []string{counting, production}
+	}
+	nanos := make(map[string]float64, len(order))
+	for _, path := range order {
+		n, err := o.bench(ctx, path)
+		if err != nil {
+			return 0, err
+		}
+		nanos[path] = n
+	}
+	return nanos[counting] / nanos[production], nil
+}
+
+// bench runs one build once and returns its CPU time per message in ns. Its exit
+// status is not looked at where it wrote a verified result: a build that does
+// not count passes no gate.
+func (o overhead) bench(ctx context.Context, path string) (float64, error) {
+	cmd := exec.CommandContext(ctx, path, o.args...)
+	cmd.Dir = o.tool.tmp
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
+		return 0, fmt.Errorf("provezero: run benchmark: %w", err)
+	}
+	nanos, parseErr := nanosPerMessage(stdout.Bytes())
+	if parseErr != nil {
+		return 0, fmt.Errorf("provezero: run benchmark: %w (exit: %v)\n%s", parseErr, err, stderr.Bytes())
+	}
+	return nanos, nil
+}
+
+// nanosPerMessage returns the CPU time per message of the one run in a result.
+func nanosPerMessage(data []byte) (float64, error) {
+	var r verdict.Result
+	if err := json.Unmarshal(data, &r); err != nil {
+		return 0, fmt.Errorf("%w: decode result: %w", errInvalid, err)
+	}
+	switch {
+	case r.Kind != verdict.Kind || r.SchemaVersion != verdict.SchemaVersion:
+		return 0, fmt.Errorf("%w: result of kind %q, version %d", errInvalid, r.Kind, r.SchemaVersion)
+	case len(r.Runs) != 1 || !r.Runs[0].Verified:
+		return 0, fmt.Errorf("%w: %d runs, want one that is verified", errInvalid, len(r.Runs))
+	case r.Runs[0].Messages <= 0 || r.Runs[0].CPUNanos <= 0:
+		return 0, fmt.Errorf("%w: %d messages in %d ns of CPU time", errInvalid, r.Runs[0].Messages, r.Runs[0].CPUNanos)
+	}
+	return float64(r.Runs[0].CPUNanos) / float64(r.Runs[0].Messages), nil
+}
+
+// summarize returns the median of ratios and its interval, by order statistics.
+func summarize(ratios []float64) (ratio, error) {
+	if len(ratios) < minPairs {
+		return ratio{}, fmt.Errorf("provezero: %w: %d pairs, want at least %d", errNothing, len(ratios), minPairs)
+	}
+	sample := benchmath.NewSample(ratios, &benchmath.DefaultThresholds)
+	s := benchmath.AssumeNothing.Summary(sample, confidence)
+	return ratio{s.Center, s.Lo, s.Hi, len(ratios)}, nil
+}

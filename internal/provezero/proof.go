@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/msgpath/msgpath/internal/provezero/sitelist"
+)
+
+// A proof is what is to be examined.
+type proof struct {
+	tool     goTool
+	node     string   // main package
+	packages []string // whose code is compared
+	sites    string   // list file
+	arches   []string // for which it is compared
+	ldflags  string
+	codeOnly bool // make no other check
+
+	counters string   // import path, found out
+	names    []string // of sites
+	linked   []string // those that the node links
+}
+
+// A row is the result of one check.
+type row struct {
+	check, arch, found string
+	details            []string // what is wrong
+	ok                 bool
+}
+
+// prove makes all checks and returns their rows, also beside an error. The
+// error wraps errFailed if a check failed and errNothing if there was nothing to
+// check.
+func (p *proof) prove(ctx context.Context) ([]row, error) {
+	if err := p.prepare(ctx); err != nil {
+		return nil, err
+	}
+	rows := []row{{check: "size of Set and Site", arch: "all", found: "0 bytes", ok: true}}
+	steps := []func(context.Context) ([]row, error){p.code, p.production, p.positiveControl, p.negativeControls}
+	if p.codeOnly {
+		steps = steps[:1]
+	}
+	for _, step := range steps {
+		more, err := step(ctx)
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	if slices.ContainsFunc(rows, func(r row) bool { return !r.ok }) {
+		return rows, fmt.Errorf("provezero: %w: a check failed", errFailed)
+	}
+	return rows, nil
+}
+
+// prepare finds the module's counters package and the sites.
+func (p *proof) prepare(ctx context.Context) error {
+	module, err := p.tool.list(ctx, build{}, "{{.Module.Path}}", p.node)
+	if err != nil {
+		return err
+	}
+	p.counters = module[0] + "/counters"
+	list := p.sites
+	if !filepath.IsAbs(list) {
+		list = filepath.Join(p.tool.dir, list)
+	}
+	if p.names, err = sitelist.Read(list); err != nil {
+		return err
+	}
+	if p.linked, err = p.linkedSites(ctx); err != nil {
+		return err
+	}
+	for _, site := range p.linked {
+		if !slices.Contains(p.names, site) {
+			return fmt.Errorf("provezero: %w: site %s is not in %s", errFailed, site, p.sites)
+		}
+	}
+	if len(p.linked) == 0 {
+		return fmt.Errorf("provezero: %w: %s links no site", errNothing, p.node)
+	}
+	return nil
+}
+
+// linkedSites returns the names of the sites that the node's packages declare.
+func (p *proof) linkedSites(ctx context.Context) ([]string, error) {
+	dirs, err := p.tool.list(ctx, build{tags: tag}, "{{if .Module}}{{if .Module.Main}}{{.Dir}}{{end}}{{end}}", "-deps", p.node)
+	if err != nil {
+		return nil, err
+	}
+	var decls []sitelist.Declaration
+	for _, dir := range dirs {
+		found, err := sitelist.ScanDir(dir, p.counters)
+		if err != nil {
+			return nil, err
+		}
+		decls = append(decls, found...)
+	}
+	return sitelist.Names(decls), nil
+}
+
+// examine builds the node and probes it for symbols and names of sites.
+func (p *proof) examine(ctx context.Context, b build, name string) (symbols, sites finding, err error) {
+	b.ldflags = p.ldflags
+	path, err := p.tool.compile(ctx, b, p.node, name)
+	if err != nil {
+		return symbols, sites, err
+	}
+	x, err := openExecutable(path)
+	if err != nil {
+		return symbols, sites, err
+	}
+	return x.countersSymbols(p.counters), x.siteNames(p.names), nil
+}
+
+func (p *proof) production(ctx context.Context) ([]row, error) {
+	symbols, sites, err := p.examine(ctx, build{}, "node-production")
+	if err != nil {
+		return nil, err
+	}
+	return []row{
+		{"production: counters symbols", "host", symbols.String(), symbols.found, len(symbols.found) == 0},
+		{"production: names of sites", "host", sites.String(), sites.found, len(sites.found) == 0},
+	}, nil
+}
+
+func (f finding) String() string { return fmt.Sprintf("%d of %d", len(f.found), f.examined) }
+
+// positiveControl shows that the probes find counters where they are.
+func (p *proof) positiveControl(ctx context.Context) ([]row, error) {
+	symbols, sites, err := p.examine(ctx, build{tags: tag}, "node-counting")
+	if err != nil {
+		return nil, err
+	}
+	var missed []string
+	for _, site := range p.linked {
+		if !slices.Contains(sites.found, site) {
+			missed = append(missed, "not found: "+site)
+		}
+	}
+	return []row{
+		{"counting: counters symbols", "host", symbols.String(), nil, len(symbols.found) > 0},
+		{"counting: names of sites", "host", sites.String(), missed, len(missed) == 0},
+	}, nil
+}
+
+// code compares real code with the reference.
+func (p *proof) code(ctx context.Context) ([]row, error) {
+	var rows []row
+	for _, arch := range p.arches {
+		compared, err := p.compareAll(ctx, arch, nil)
+		if err != nil {
+			return rows, err
+		}
+		for i, c := range compared {
+			found := fmt.Sprintf("%d of %d functions differ, %d instructions", len(c.differences), c.functions, c.instructions)
+			rows = append(rows, row{"code of " + p.packages[i], arch, found, c.differences, len(c.differences) == 0})
+		}
+	}
+	return rows, nil
+}
+
+// compareAll compares each package for one architecture. Overlay changes the
+// real source.
+func (p *proof) compareAll(ctx context.Context, arch string, overlay map[string]string) ([]comparison, error) {
+	users, err := p.tool.users(ctx, build{arch: arch}, p.counters, p.packages)
+	if err != nil {
+		return nil, err
+	}
+	if len(users) == 0 {
+		return nil, fmt.Errorf("provezero: %w: none of %s counts", errNothing, strings.Join(p.packages, ", "))
+	}
+	reference, err := p.tool.reference(ctx, build{arch: arch}, p.counters, users)
+	if err != nil {
+		return nil, err
+	}
+	var compared []comparison
+	for _, pkg := range p.packages {
+		c, err := p.compare(ctx, pkg, build{arch: arch, overlay: overlay}, build{arch: arch, overlay: reference})
+		if err != nil {
+			return nil, err
+		}
+		compared = append(compared, c)
+	}
+	return compared, nil
+}
+
+func (p *proof) compare(ctx context.Context, pkg string, a, b build) (comparison, error) {
+	real, err := p.compiled(ctx, a, pkg, "real.a")
+	if err != nil {
+		return comparison{}, err
+	}
+	reference, err := p.compiled(ctx, b, pkg, "reference.a")
+	if err != nil {
+		return comparison{}, fmt.Errorf("%w (the reference is the source without counting)", err)
+	}
+	c := compare(real, reference)
+	if c.functions == 0 || c.instructions == 0 {
+		return c, fmt.Errorf("provezero: %w: %s has no function for %s", errNothing, pkg, a.arch)
+	}
+	return c, nil
+}
+
+func (p *proof) compiled(ctx context.Context, b build, pkg, name string) (object, error) {
+	archive, err := p.tool.compile(ctx, b, pkg, name)
+	if err != nil {
+		return object{}, err
+	}
+	return p.tool.object(ctx, archive)
+}
+
+// negativeControls shows that each probe notices a production build that counts.
+func (p *proof) negativeControls(ctx context.Context) ([]row, error) {
+	var rows []row
+	for _, m := range mutants {
+		more, err := p.negativeControl(ctx, m)
+		rows = append(rows, more...)
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func (p *proof) negativeControl(ctx context.Context, m mutant) ([]row, error) {
+	overlay, err := p.tool.mutate(ctx, m, p.counters)
+	if err != nil {
+		return nil, err
+	}
+	symbols, sites, err := p.examine(ctx, build{overlay: overlay}, "node-mutant")
+	if err != nil {
+		return nil, err
+	}
+	rows := []row{{"mutant, " + m.name + ": counters symbols", "host", symbols.String(), nil, len(symbols.found) > 0}}
+	if m.keepsNames {
+		rows = append(rows, row{"mutant, " + m.name + ": names of sites", "host", sites.String(), nil, len(sites.found) > 0})
+	}
+	for _, arch := range p.arches {
+		compared, err := p.compareAll(ctx, arch, overlay)
+		if err != nil {
+			return rows, err
+		}
+		var c comparison
+		for _, one := range compared {
+			c.functions += one.functions
+			c.differences = append(c.differences, one.differences...)
+		}
+		found := fmt.Sprintf("%d of %d functions differ", len(c.differences), c.functions)
+		rows = append(rows, row{"mutant, " + m.name + ": code", arch, found, nil, len(c.differences) > 0})
+	}
+	return rows, nil
+}
