@@ -45,11 +45,12 @@ baseline: build ## run the benchmark and write docs/baseline.md from it
 build: need-go ## build bin/msgpath, which counts, and bin/relaynode, which does not
 	@test -x bin/msgpath || echo "compiling libp2p, about two minutes"
 	@mkdir -p bin
-	go build -tags=$(tag) -ldflags='$(ldflags)' -o bin/msgpath ./cmd/msgpath
-	go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
+	@go build -tags=$(tag) -ldflags='$(ldflags)' -o bin/msgpath ./cmd/msgpath
+	@go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
 
 .PHONY: test
 test: need-go need-gcc ## test both builds with the race detector
+	@test -x bin/testsummary || echo "compiling libp2p for both builds with the race detector, about five minutes"
 	@mkdir -p bin out; rm -f out/tests.*
 	@cd tools && go build -o ../bin/testsummary ./testsummary
 	@( status=0; \
@@ -58,6 +59,8 @@ test: need-go need-gcc ## test both builds with the race detector
 	    echo "# $$dir: go test -race -shuffle=on -tags=$${t#none} ./..." >&2; \
 	    (cd $$dir && go test -json -race -shuffle=on -timeout=9m -tags=$${t#none} ./...) || status=1; \
 	  done; \
+	  echo "# allocations, which the race detector changes: go test -tags=$${t#none} ./message" >&2; \
+	  go test -json -run=Alloc -tags=$${t#none} ./message || status=1; \
 	done; \
 	(cd tools && go test -json ./...) || status=1; \
 	exit $$status ) | bin/testsummary -o out/tests.txt
@@ -113,7 +116,7 @@ fuzz: need-go ## fuzz each fuzz test for a short while
 	@while read -r name package; do \
 	  time=$(fuzztime); if [ "$$name" = FuzzDecoders ]; then time=$(fuzzdecoders); fi; \
 	  echo "# go test -fuzz=$$name -fuzztime=$$time $$package"; \
-	  go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$$time "$$package" < /dev/null; \
+	  go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$$time -fuzzminimizetime=1s "$$package" < /dev/null; \
 	done < out/fuzz.txt
 
 .PHONY: vuln

@@ -75,7 +75,7 @@ func TestMeterHeapSeries(t *testing.T) {
 		t.Fatalf("samples at %v messages, want 0, 50, 100", delivered)
 	}
 	start, full, end := run.Heap[0].Bytes, run.Heap[1].Bytes, run.Heap[2].Bytes
-	if full < start+size || end > full-size*9/10 {
+	if full < start+size*9/10 || end > full-size*9/10 { // other garbage may go meanwhile
 		t.Errorf("heap went %d, %d, %d bytes over an allocation of %d", start, full, end, size)
 	}
 	if run.PeakHeap != full {

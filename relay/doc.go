@@ -41,6 +41,11 @@
 // score peers. A panic in a stage or validator is a fault of the program and is
 // not recovered.
 //
+// A node that leaves a topic and joins it again, also by a restart, may wait for
+// its mesh: gossipsub lets a peer that was told of the leave refuse its return
+// for 10 seconds, and each refusal adds a minute. With other peers in the topic
+// this is not felt. Publish answers ErrNoPeers meanwhile.
+//
 // # Limits
 //
 // Every queue is bounded: see [Options]. Messages are bounded by
