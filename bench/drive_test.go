@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/verdict"
 )
 
@@ -14,86 +15,82 @@ import (
 // as its fault says.
 type shuttle struct {
 	out      chan Delivery
-	fault    func(n int, it Item) []int // indices to deliver for the n-th message
-	n        int
+	fault    func(i int) []int // numbers to deliver for message i
 	inFlight func(n int)
+	lost     []string
 }
 
-func newShuttle(room int, fault func(n int, it Item) []int) *shuttle {
-	return &shuttle{out: make(chan Delivery, room), fault: fault}
+func newShuttle(fault func(i int) []int) *shuttle {
+	return &shuttle{out: make(chan Delivery, 100), fault: fault, inFlight: func(int) {}}
 }
 
-func (s *shuttle) Start(context.Context) error { return nil }
-func (s *shuttle) Close() error                { return nil }
-func (s *shuttle) Delivered() <-chan Delivery  { return s.out }
-func (s *shuttle) Publish(_ context.Context, it Item) error {
-	for _, i := range s.fault(s.n, it) {
-		s.out <- Delivery{Index: i, At: time.Now()}
+func (s *shuttle) Start(context.Context, []*pb.WakuMessage) error { return nil }
+func (s *shuttle) Close() error                                   { return nil }
+func (s *shuttle) Delivered() <-chan Delivery                     { return s.out }
+func (s *shuttle) Nodes(context.Context) ([]verdict.Node, error)  { return nil, nil }
+func (s *shuttle) Losses() []string                               { return s.lost }
+func (s *shuttle) Publish(_ context.Context, i int) error {
+	for _, n := range s.fault(i) {
+		s.out <- Delivery{Index: n, At: time.Now(), Committed: time.Now()}
 	}
-	s.n++
-	if s.inFlight != nil {
-		s.inFlight(len(s.out))
-	}
+	s.inFlight(len(s.out))
 	return nil
 }
 
-func faithful(_ int, it Item) []int { return []int{it.Index} }
-
-func numbered(n int) []Item {
-	items := make([]Item, n)
-	for i := range items {
-		items[i].Index = i
-	}
-	return items
-}
+func faithful(i int) []int { return []int{i} }
 
 func TestDriveDeliversEverythingWithinTheWindow(t *testing.T) {
 	most := 0
-	target := newShuttle(100, faithful)
+	target := newShuttle(faithful)
 	target.inFlight = func(n int) { most = max(most, n) }
-	d := newDriver(target, 4)
-	var samples []int
-	d.delivered = func(n int) { samples = append(samples, n) }
-	if err := d.drive(t.Context(), numbered(20)); err != nil {
+	d := newDriver(target, 20, 4)
+	var told []int
+	d.delivered = func(n int) { told = append(told, n) }
+	if err := d.drive(t.Context(), 0, 20); err != nil {
 		t.Fatal(err)
 	}
-	if len(samples) != 20 || samples[19] != 20 {
-		t.Errorf("deliveries reported: %v", samples)
+	if len(told) != 20 || told[19] != 20 {
+		t.Errorf("deliveries reported: %v", told)
 	}
-	if most > 4 {
+	if most != 4 {
 		t.Errorf("%d messages in flight, window 4", most)
 	}
-	if n := d.latencies.Count(); n != 20 {
-		t.Errorf("%d latencies, want 20", n)
-	}
-	if n := d.arrivals.Count(); n != 20 {
-		t.Errorf("%d times between arrivals, want 20", n)
+	for name, l := range map[string]*Latencies{"whole": d.whole, "arrivals": d.arrivals, "latencies": d.latencies} {
+		if l.Count() != 20 {
+			t.Errorf("%s: %d times, want 20", name, l.Count())
+		}
 	}
 }
 
 func TestDriveRefusesWhatIsNotOnceAndUnaltered(t *testing.T) {
-	at := func(n int, indices ...int) func(int, Item) []int {
-		return func(k int, it Item) []int {
-			if k == n {
-				return indices
+	third := func(numbers ...int) func(int) []int {
+		return func(i int) []int {
+			if i == 3 {
+				return numbers
 			}
-			return []int{it.Index}
+			return []int{i}
 		}
 	}
 	cases := map[string]struct {
-		fault func(int, Item) []int
+		fault func(int) []int
+		lost  []string
 		want  string
 	}{
-		"lost":        {at(3), "first missing: 3"},
-		"twice":       {at(3, 3, 3), "message 3 was delivered twice"},
-		"not asked":   {at(3, 77), "message 77 was delivered and not published"},
-		"from before": {at(3, 2), "message 2 was delivered twice"},
+		"lost":           {third(), nil, "after 3 of 8 deliveries"},
+		"lost, and why":  {third(), []string{"node B: 1 lost, cause store"}, "first missing: 3; node B: 1 lost, cause store"},
+		"twice":          {third(3, 3), nil, "message 3 was delivered twice"},
+		"not asked for":  {third(77), nil, "message 77 was delivered and not published"},
+		"not yet":        {third(7), nil, "message 7 was delivered and not published"},
+		"negative":       {third(-1), nil, "message -1 was delivered and not published"},
+		"one of earlier": {third(2), nil, "message 2 was delivered twice"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := newDriver(newShuttle(100, c.fault), 1)
+			target := newShuttle(c.fault)
+			target.lost = c.lost
+			d := newDriver(target, 8, 1)
 			d.stall = time.Millisecond
-			err := d.drive(t.Context(), numbered(8))
+			err := d.drive(t.Context(), 0, 8)
 			if !errors.Is(err, errInvalid) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an invalid run that says %q", err, c.want)
 			}
@@ -103,10 +100,23 @@ func TestDriveRefusesWhatIsNotOnceAndUnaltered(t *testing.T) {
 
 func TestDriveEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	lost := newShuttle(100, func(int, Item) []int { cancel(); return nil })
-	err := newDriver(lost, 1).drive(ctx, numbered(2))
+	lost := newShuttle(func(int) []int { cancel(); return nil })
+	err := newDriver(lost, 2, 1).drive(ctx, 0, 2)
 	if !errors.Is(err, context.Canceled) || errors.Is(err, errInvalid) {
 		t.Errorf("got %v, want the context's error and not an invalid run", err)
+	}
+}
+
+func TestFinishRefusesWhatComesLate(t *testing.T) {
+	target := newShuttle(faithful)
+	var run verdict.Run
+	if err := finish(t.Context(), target, nil, &run); err != nil {
+		t.Fatal(err)
+	}
+	target.out <- Delivery{Index: 5}
+	err := finish(t.Context(), target, nil, &run)
+	if !errors.Is(err, errInvalid) || !strings.Contains(err.Error(), "message 5 was delivered again") {
+		t.Errorf("got %v", err)
 	}
 }
 

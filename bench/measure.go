@@ -52,7 +52,7 @@ func NewMeter(samples int) *Meter {
 // Meter may be started again after Stop.
 func (m *Meter) Start() {
 	m.samples = m.samples[:0]
-	runtime.GC()
+	collect()
 	m.before = m.totals()
 	m.Sample(0)
 	m.cpu = processCPU()
@@ -66,9 +66,16 @@ func (m *Meter) Sample(delivered int) {
 	m.samples = append(m.samples, verdict.Heap{Messages: delivered, Bytes: m.probe[0].Value.Uint64()})
 }
 
+// collect frees what nothing holds. A sync.Pool gives up what it holds at the
+// second collection only.
+func collect() {
+	runtime.GC()
+	runtime.GC()
+}
+
 // Stop ends the measured time and fills in WallNanos, CPUNanos, GCCollect,
 // AllocBytes, Allocs, LiveDelta, PeakHeap and Heap of run. The live heap is read
-// after one more collection, which counts nowhere. Without a Start it changes
+// after two more collections, which count nowhere. Without a Start it changes
 // nothing.
 func (m *Meter) Stop(run *verdict.Run) {
 	if m.began.IsZero() {
@@ -81,7 +88,7 @@ func (m *Meter) Stop(run *verdict.Run) {
 	run.GCCollect = after.collections - m.before.collections
 	run.AllocBytes = after.allocBytes - m.before.allocBytes
 	run.Allocs = after.allocs - m.before.allocs
-	runtime.GC()
+	collect()
 	run.LiveDelta = int64(m.totals().live) - int64(m.before.live)
 	run.Heap = append([]verdict.Heap(nil), m.samples...)
 	run.PeakHeap = 0

@@ -14,6 +14,7 @@ import (
 
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
@@ -30,8 +31,7 @@ const loopback = "/ip4/127.0.0.1/tcp/0"
 type NodeOptions struct {
 	Reach   relay.Reach
 	Hash    message.Algorithm
-	Archive string // as node.Options.Archive; "" keeps nothing
-	Room    int    // most messages that will be published
+	Archive string // as node.Options.Archive; not ""
 	Logger  *slog.Logger
 }
 
@@ -42,6 +42,8 @@ type running struct {
 	counts     counters.Set
 	delivered  atomic.Uint64 // counted when the application is called, before anybody is told
 	ended      chan error
+	stopped    sync.Once
+	err        error
 }
 
 // start runs a node until the returned handle is stopped. app is its last stage.
@@ -68,9 +70,16 @@ func start(ctx context.Context, name, role string, o node.Options, app relay.Sta
 	}
 }
 
+// stop stops the node; nil is stopped already.
 func (r *running) stop() error {
-	r.Node.Close()
-	return <-r.ended
+	if r == nil {
+		return nil
+	}
+	r.stopped.Do(func() {
+		r.Node.Close()
+		r.err = <-r.ended
+	})
+	return r.err
 }
 
 // account returns what the node did since it started.
@@ -87,21 +96,19 @@ func (r *running) account() verdict.Node {
 	return n
 }
 
-// deliver returns the application of a receiving node: it reads the number of
-// each message and reports it.
-func deliver(out chan<- Delivery) relay.Stage {
-	return func(_ context.Context, env *message.Envelope) error {
-		m, err := env.Message(siteApp)
-		if err != nil {
-			return err
+// losses returns what the node rejected and dropped, by cause.
+func (r *running) losses() (lines []string) {
+	for _, s := range r.Relay().Stats() {
+		for c, n := range s.Causes {
+			if n > 0 {
+				lines = append(lines, fmt.Sprintf("node %s: %d lost, cause %v", r.name, n, relay.Cause(c)))
+			}
 		}
-		index, ok := PayloadIndex(m.GetPayload())
-		if !ok {
-			return fmt.Errorf("bench: payload of %d bytes holds no number", len(m.GetPayload()))
+		if s.SendDropped > 0 {
+			lines = append(lines, fmt.Sprintf("node %s: %d copies lost, cause outbound_queue", r.name, s.SendDropped))
 		}
-		out <- Delivery{Index: int(index), At: time.Now()}
-		return nil
 	}
+	return lines
 }
 
 // nodeTarget holds what the targets of micro and macro share.
@@ -109,82 +116,106 @@ type nodeTarget struct {
 	options   NodeOptions
 	receiver  *running
 	delivered chan Delivery
-	close     sync.Once
-	closeErr  error
-}
-
-func newNodeTarget(o NodeOptions) nodeTarget {
-	return nodeTarget{options: o, delivered: make(chan Delivery, o.Room)}
+	committed time.Time // of the last transaction; used by the archive's goroutine alone
+	want      map[message.Key]bool
 }
 
 func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }
+
+// expect notes what must have arrived in the end, before anything could alter
+// it.
+func (t *nodeTarget) expect(messages []*pb.WakuMessage) {
+	t.delivered = make(chan Delivery, len(messages))
+	t.want = make(map[message.Key]bool, len(messages))
+	for _, m := range messages {
+		t.want[message.Key{Timestamp: m.GetTimestamp(), Hash: t.options.Hash.Sum(PubsubTopic, m)}] = true
+	}
+}
 
 // startReceiver starts the node that archives, syncs and delivers.
 func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, listen ...string) (err error) {
 	t.receiver, err = start(ctx, name, role, node.Options{
 		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
 		Listen: listen, Archive: t.options.Archive, Sync: true, Logger: t.options.Logger,
-	}, deliver(t.delivered))
+		Committed: func(int, time.Duration, error) { t.committed = time.Now() },
+	}, t.deliver)
 	return err
 }
 
+// deliver is the application of the receiving node: it reads the number of each
+// message and reports it.
+func (t *nodeTarget) deliver(_ context.Context, env *message.Envelope) error {
+	m, err := env.Message(siteApp)
+	if err != nil {
+		return err
+	}
+	index, ok := PayloadIndex(m.GetPayload())
+	if !ok {
+		return fmt.Errorf("bench: payload of %d bytes holds no number", len(m.GetPayload()))
+	}
+	t.delivered <- Delivery{Index: int(index), At: time.Now(), Committed: t.committed}
+	return nil
+}
+
 // Verify compares the receiver's archive and sync set with what was published.
-func (t *nodeTarget) Verify(ctx context.Context, items []Item) error {
-	want := make(map[message.Key]bool, len(items))
-	for _, it := range items {
-		want[message.Key{Timestamp: it.Message.GetTimestamp(), Hash: t.options.Hash.Sum(PubsubTopic, it.Message)}] = true
+func (t *nodeTarget) Verify(ctx context.Context) error {
+	if err := verifyArchive(ctx, t.receiver.Archive(), t.options.Hash, t.want); err != nil {
+		return err
 	}
-	if a := t.receiver.Archive(); a != nil {
-		if err := verifyArchive(ctx, a, t.options.Hash, want); err != nil {
-			return err
-		}
-	}
-	return verifyKeys("sync set", t.receiver.SyncSet().Keys(), want)
+	return verifyKeys("sync set", t.receiver.SyncSet().Keys(), t.want)
 }
 
 // microTarget is one node without a network.
-type microTarget struct{ nodeTarget }
+type microTarget struct {
+	nodeTarget
+	received []*pubsub.Message // by number
+}
 
 // NewMicro returns the target of the scenario "micro": one node that is handed
 // received bytes.
-func NewMicro(o NodeOptions) Target { return &microTarget{newNodeTarget(o)} }
+func NewMicro(o NodeOptions) Target { return &microTarget{nodeTarget: nodeTarget{options: o}} }
 
-func (t *microTarget) Start(ctx context.Context) error {
+func (t *microTarget) Start(ctx context.Context, messages []*pb.WakuMessage) error {
+	t.expect(messages)
+	topic := PubsubTopic
+	t.received = make([]*pubsub.Message, len(messages))
+	for i, m := range messages {
+		wire, err := encode(m)
+		if err != nil {
+			return err
+		}
+		t.received[i] = &pubsub.Message{Message: &pubsubpb.Message{Topic: &topic, Data: wire}}
+	}
 	return t.startReceiver(ctx, "node", verdict.RoleAll)
 }
 
-func (t *microTarget) Publish(ctx context.Context, it Item) error {
-	topic := PubsubTopic
-	return t.receiver.Relay().Inject(ctx, &pubsub.Message{Message: &pubsubpb.Message{Topic: &topic, Data: it.Wire}})
+func (t *microTarget) Publish(ctx context.Context, i int) error {
+	return t.receiver.Relay().Inject(ctx, t.received[i])
 }
 
 func (t *microTarget) Nodes(context.Context) ([]verdict.Node, error) {
 	return []verdict.Node{t.receiver.account()}, nil
 }
 
-func (t *microTarget) Close() error {
-	t.close.Do(func() {
-		if t.receiver != nil {
-			t.closeErr = t.receiver.stop()
-		}
-	})
-	return t.closeErr
-}
+func (t *microTarget) Losses() []string { return t.receiver.losses() }
+
+func (t *microTarget) Close() error { return t.receiver.stop() }
 
 // macroTarget is a publishing node A and a receiving node B on loopback TCP.
 type macroTarget struct {
 	nodeTarget
 	settling
 	publisher *running
+	messages  []*pb.WakuMessage // by number
 }
 
 // NewMacro returns the target of the scenario "macro": node A publishes and is
 // subscribed to its own topic, node B archives, syncs and delivers.
-func NewMacro(o NodeOptions) Target {
-	return &macroTarget{nodeTarget: newNodeTarget(o), settling: newSettling(o.Room)}
-}
+func NewMacro(o NodeOptions) Target { return &macroTarget{nodeTarget: nodeTarget{options: o}} }
 
-func (t *macroTarget) Start(ctx context.Context) (err error) {
+func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
+	t.expect(messages)
+	t.messages, t.settling = messages, newSettling(len(messages))
 	app := func(context.Context, *message.Envelope) error {
 		t.handled <- struct{}{}
 		return nil
@@ -208,28 +239,27 @@ func (t *macroTarget) Start(ctx context.Context) (err error) {
 	return t.receiver.Relay().WaitMesh(ctx, PubsubTopic, 1)
 }
 
-func (t *macroTarget) Publish(ctx context.Context, it Item) error {
-	_, err := t.publisher.Relay().Publish(ctx, PubsubTopic, it.Message)
+func (t *macroTarget) Publish(ctx context.Context, i int) error {
+	_, err := t.publisher.Relay().Publish(ctx, PubsubTopic, t.messages[i])
 	if err == nil {
 		t.published++
 	}
 	return err
 }
 
+// Nodes waits for A's deliveries to itself, which B's do not wait for, and for
+// the turn of A's event loop in which the last one began: it tells the
+// observers of what was sent after it has delivered.
 func (t *macroTarget) Nodes(ctx context.Context) ([]verdict.Node, error) {
 	if err := t.wait(ctx); err != nil {
 		return nil, err
 	}
+	t.publisher.Relay().Peers(PubsubTopic)
 	return []verdict.Node{t.publisher.account(), t.receiver.account()}, nil
 }
 
-func (t *macroTarget) Close() error {
-	t.close.Do(func() {
-		for _, n := range []*running{t.publisher, t.receiver} {
-			if n != nil {
-				t.closeErr = errors.Join(t.closeErr, n.stop())
-			}
-		}
-	})
-	return t.closeErr
+func (t *macroTarget) Losses() []string {
+	return append(t.publisher.losses(), t.receiver.losses()...)
 }
+
+func (t *macroTarget) Close() error { return errors.Join(t.publisher.stop(), t.receiver.stop()) }

@@ -13,9 +13,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
@@ -29,28 +28,22 @@ var siteRaw = counters.NewSite("bench.raw")
 type rawTarget struct {
 	settling
 	publisher, receiver *rawNode
+	messages            []*pb.WakuMessage // by number
+	index               map[string]int    // number by gossip id
 	delivered           chan Delivery
-	index               map[string]int // by gossip id
 	unknown             atomic.Uint64
-	close               sync.Once
-	closeErr            error
 }
 
 // NewRaw returns the target of path "raw": the ceiling that the other paths of
-// macro are compared with. It knows the messages that it will be driven with.
-func NewRaw(items []Item) Target {
-	t := &rawTarget{
-		settling:  newSettling(len(items)),
-		delivered: make(chan Delivery, len(items)),
-		index:     make(map[string]int, len(items)),
-	}
-	for _, it := range items {
-		t.index[relay.GossipID(PubsubTopic, it.Wire)] = it.Index
-	}
-	return t
-}
+// macro are compared with.
+func NewRaw() Target { return new(rawTarget) }
 
-func (t *rawTarget) Start(ctx context.Context) (err error) {
+func (t *rawTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
+	t.messages, t.settling = messages, newSettling(len(messages))
+	t.delivered = make(chan Delivery, len(messages))
+	if t.index, err = gossipIDs(messages); err != nil {
+		return err
+	}
 	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
 		return err
 	}
@@ -64,6 +57,19 @@ func (t *rawTarget) Start(ctx context.Context) (err error) {
 	return errors.Join(t.publisher.grafted(ctx), t.receiver.grafted(ctx))
 }
 
+// gossipIDs returns the number of each message by its gossip id.
+func gossipIDs(messages []*pb.WakuMessage) (map[string]int, error) {
+	index := make(map[string]int, len(messages))
+	for i, m := range messages {
+		wire, err := encode(m)
+		if err != nil {
+			return nil, err
+		}
+		index[relay.GossipID(PubsubTopic, wire)] = i
+	}
+	return index, nil
+}
+
 func (t *rawTarget) receive(m *pubsub.Message) {
 	if i, ok := t.index[m.ID]; ok {
 		t.delivered <- Delivery{Index: i, At: time.Now()}
@@ -72,10 +78,10 @@ func (t *rawTarget) receive(m *pubsub.Message) {
 	}
 }
 
-func (t *rawTarget) Publish(ctx context.Context, it Item) error {
-	data, err := proto.MarshalOptions{Deterministic: true}.Marshal(it.Message)
+func (t *rawTarget) Publish(ctx context.Context, i int) error {
+	data, err := encode(t.messages[i])
 	if err != nil {
-		return fmt.Errorf("bench: encode message %d: %w", it.Index, err)
+		return err
 	}
 	if counters.Enabled {
 		counters.Encode(t.publisher.counts, siteRaw, len(data))
@@ -89,30 +95,25 @@ func (t *rawTarget) Publish(ctx context.Context, it Item) error {
 
 func (t *rawTarget) Delivered() <-chan Delivery { return t.delivered }
 
+// Nodes waits as macroTarget's does.
 func (t *rawTarget) Nodes(ctx context.Context) ([]verdict.Node, error) {
 	if err := t.wait(ctx); err != nil {
 		return nil, err
 	}
+	t.publisher.topic.ListPeers()
 	return []verdict.Node{t.publisher.account(), t.receiver.account()}, nil
 }
 
-func (t *rawTarget) Verify(context.Context, []Item) error {
+func (t *rawTarget) Losses() []string { return append(t.publisher.losses(), t.receiver.losses()...) }
+
+func (t *rawTarget) Verify(context.Context) error {
 	if n := t.unknown.Load(); n > 0 {
 		return invalid("%d messages arrived with the gossip id of none that was published: altered", n)
 	}
 	return nil
 }
 
-func (t *rawTarget) Close() error {
-	t.close.Do(func() {
-		for _, n := range []*rawNode{t.publisher, t.receiver} {
-			if n != nil {
-				t.closeErr = errors.Join(t.closeErr, n.stop())
-			}
-		}
-	})
-	return t.closeErr
-}
+func (t *rawTarget) Close() error { return errors.Join(t.publisher.stop(), t.receiver.stop()) }
 
 // rawNode is a host with bare gossipsub on one topic.
 type rawNode struct {
@@ -123,6 +124,8 @@ type rawNode struct {
 	tracer     *rawTracer
 	cancel     context.CancelFunc
 	ended      chan struct{}
+	stopped    sync.Once
+	err        error
 	delivered  atomic.Uint64
 }
 
@@ -190,10 +193,27 @@ func (n *rawNode) account() verdict.Node {
 	return v
 }
 
+// losses returns what the node rejected and dropped.
+func (n *rawNode) losses() (lines []string) {
+	for cause, count := range map[string]uint64{"rejected": n.tracer.rejected.Load(), "dropped": n.tracer.dropped.Load()} {
+		if count > 0 {
+			lines = append(lines, fmt.Sprintf("node %s: %d %s", n.name, count, cause))
+		}
+	}
+	return lines
+}
+
+// stop stops the node; nil is stopped already.
 func (n *rawNode) stop() error {
-	n.cancel()
-	<-n.ended
-	return n.host.Close()
+	if n == nil {
+		return nil
+	}
+	n.stopped.Do(func() {
+		n.cancel()
+		<-n.ended
+		n.err = n.host.Close()
+	})
+	return n.err
 }
 
 // rawTracer tells when the mesh is there and what was dropped.
@@ -210,8 +230,19 @@ func (t *rawTracer) Graft(peer.ID, string) { t.once.Do(func() { close(t.graft) }
 func (t *rawTracer) DropRPC(rpc *pubsub.RPC, _ peer.ID) {
 	t.dropped.Add(uint64(len(rpc.GetPublish())))
 }
+
+// RejectMessage tells a full queue, where the message is dropped, from a
+// verdict on it.
+func (t *rawTracer) RejectMessage(_ *pubsub.Message, reason string) {
+	switch reason {
+	case pubsub.RejectValidationQueueFull, pubsub.RejectValidationThrottled:
+		t.dropped.Add(1)
+	default:
+		t.rejected.Add(1)
+	}
+}
+
 func (t *rawTracer) UndeliverableMessage(*pubsub.Message)               { t.dropped.Add(1) }
-func (t *rawTracer) RejectMessage(*pubsub.Message, string)              { t.rejected.Add(1) }
 func (t *rawTracer) DuplicateMessage(*pubsub.Message)                   { t.duplicates.Add(1) }
 func (*rawTracer) OnNewOutboundStream(peer.ID, protocol.ID)             {}
 func (*rawTracer) OnClosedOutboundStream(peer.ID)                       {}

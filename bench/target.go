@@ -8,29 +8,25 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// An Item is one message of a workload, ready to be driven.
-type Item struct {
-	Index   int             // the number in the first 8 bytes of the payload
-	Message *pb.WakuMessage // shared between runs' messages and read-only
-	Wire    []byte          // its canonical encoding, made outside the measurement
-}
-
-// A Delivery tells that a message reached the end of its path: the receiver's
-// application, after its archive committed it.
+// A Delivery tells that a message reached the end of its path, the receiver's
+// application.
 type Delivery struct {
-	Index int
-	At    time.Time
+	Index     int       // the number in the first 8 bytes of the payload
+	At        time.Time // when the application was called
+	Committed time.Time // when the archive had committed it; zero: no archive
 }
 
 // A Target is anything that messages can be driven through: nodes of this
 // project, bare gossipsub, an adopter's relay.
 type Target interface {
-	// Start returns when a message published now would reach the receiver.
-	Start(ctx context.Context) error
-	// Publish hands one message to the target. One goroutine calls it.
-	Publish(ctx context.Context, it Item) error
-	// Delivered returns the channel of deliveries, always the same. It must have
-	// room for every message in flight.
+	// Start returns when a message published now would reach the receiver. The
+	// target takes over messages, of which message i holds number i; what it
+	// needs of them is made ready here, outside the measurement.
+	Start(ctx context.Context, messages []*pb.WakuMessage) error
+	// Publish hands message i to the target. One goroutine calls it.
+	Publish(ctx context.Context, i int) error
+	// Delivered returns the channel of deliveries, always the same after Start.
+	// It must have room for every message in flight.
 	Delivered() <-chan Delivery
 	// Close frees everything. A second Close returns nil.
 	Close() error
@@ -39,16 +35,19 @@ type Target interface {
 // An Accountant is a Target that says what its nodes did.
 type Accountant interface {
 	// Nodes waits until every node has handled all that was published and
-	// returns what each did since Start.
+	// returns what each did since Start. It works after Close too.
 	Nodes(ctx context.Context) ([]verdict.Node, error)
+	// Losses returns at once what the nodes rejected and dropped since Start, a
+	// line for each node and cause.
+	Losses() []string
 }
 
 // A Verifier is a Target that can prove, outside the counted path, that what
 // arrived is what was published.
 type Verifier interface {
-	// Verify returns an error that says what was lost, added or altered, given
-	// every message published since Start.
-	Verify(ctx context.Context, items []Item) error
+	// Verify is called when every message was delivered. Its error says what was
+	// lost, added or altered.
+	Verify(ctx context.Context) error
 }
 
 // settling waits until a publisher has delivered to itself what it published,

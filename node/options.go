@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/peer"
@@ -24,6 +25,10 @@ type Options struct {
 	Archive      string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
 	ArchiveQueue int    // messages accepted and not yet committed; 0: the archive's default
 	ArchiveBatch int    // messages a transaction; 0: the archive's default
+
+	// Committed is called after each archive transaction with its number of
+	// messages, before they reach the sync set and the stages. It must not block.
+	Committed func(messages int, took time.Duration, err error)
 
 	Sync bool // keep the set of the archive's messages for store-sync
 

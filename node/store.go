@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/sqlite"
@@ -44,7 +45,7 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 		Queue:   n.options.ArchiveQueue,
 		Batch:   n.options.ArchiveBatch,
 		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, known(err)) },
-		Observe: n.metrics.inserted,
+		Observe: n.committed,
 		Logger:  n.logger,
 	})
 	if err != nil {
@@ -52,6 +53,13 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 	}
 	o.Store = n.archive.Store
 	return nil
+}
+
+func (n *Node) committed(messages int, took time.Duration, err error) {
+	n.metrics.inserted(messages, took, err)
+	if n.options.Committed != nil {
+		n.options.Committed(messages, took, err)
+	}
 }
 
 // known says in the relay's terms that the archive held a message before.

@@ -75,3 +75,13 @@ func (r *Relay) WaitMesh(ctx context.Context, topic string, n int) error {
 	}
 	return nil
 }
+
+// Peers returns the connected peers that have joined a topic, grafted or not;
+// nil if the topic is not joined here. It is answered by gossipsub's event loop,
+// and so after everything that the loop has begun before.
+func (r *Relay) Peers(topic string) []peer.ID {
+	if j := r.joined(topic); j != nil {
+		return j.gossip.ListPeers()
+	}
+	return nil
+}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ type baselineCommand struct {
 }
 
 // Run writes docs/baseline.md's text, made of the result alone.
-func (b *baselineCommand) Run(out *output) error {
+func (b *baselineCommand) Run(ctx context.Context, out *output) error {
 	f, err := os.Open(b.Result)
 	if err != nil {
 		return err
@@ -23,5 +24,5 @@ func (b *baselineCommand) Run(out *output) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", b.Result, err)
 	}
-	return verdict.WriteBaseline(out.stdout, result, checkout(filepath.Dir(b.Result), out.stderr))
+	return verdict.WriteBaseline(out.stdout, result, checkout(ctx, filepath.Dir(b.Result), out.stderr))
 }

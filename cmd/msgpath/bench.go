@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ type benchCommand struct {
 	Warmup   int      `default:"-1" help:"Messages before them, not counted; -1: ${warmup_micro} in micro, ${warmup_macro} in macro."`
 	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
 	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent."`
-	Window   int      `default:"${window}" help:"Most messages in flight."`
+	Window   int      `default:"${window}" help:"Most messages in flight in macro; in micro it is one."`
 	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
 	Hash     string   `default:"blake3" enum:"blake3,waku-sha256" help:"Message hash: blake3 or waku-sha256."`
 	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed) or memory."`
@@ -59,7 +60,6 @@ func benchVars() kong.Vars {
 
 // options returns what the flags say, with everything that is wrong with them.
 func (b *benchCommand) options(out *output) (bench.Options, error) {
-	var errs []error
 	o := bench.DefaultOptions()
 	if b.Scenario != "all" {
 		o.Scenarios = []string{b.Scenario}
@@ -69,39 +69,36 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 	if b.Warmup != -1 {
 		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
 	}
-	var err error
-	if o.Profile, err = bench.ParseProfile(b.Profile); err != nil {
+	errs := []error{b.stdout()}
+	if p, err := bench.ParseProfile(b.Profile); err != nil {
 		errs = append(errs, err)
+	} else {
+		o.Profile = p
 	}
-	if o.Hash, err = message.ParseAlgorithm(b.Hash); err != nil {
+	if h, err := message.ParseAlgorithm(b.Hash); err != nil {
 		errs = append(errs, err)
+	} else {
+		o.Hash = h
 	}
-	if err := o.LogLevel.UnmarshalText([]byte(b.LogLevel)); err != nil {
-		errs = append(errs, err)
-	}
-	o.Paths, err = b.paths()
-	errs = append(errs, err, b.stdout())
-	if len(errs) == 0 || errors.Join(errs...) == nil {
-		errs = append(errs, o.Validate())
-	}
+	errs = append(errs, o.LogLevel.UnmarshalText([]byte(b.LogLevel)))
+	o.Paths = b.paths()
+	errs = append(errs, o.Validate())
 	o.CommandLine = append([]string{"msgpath"}, out.args...)
 	o.LogTo, o.Progress = out.stderr, out.stderr
 	return o, errors.Join(errs...)
 }
 
-// paths returns the paths asked for: all of the scenario, or those of --path.
-func (b *benchCommand) paths() ([]string, error) {
+// paths returns the paths asked for: those of --path, or all of the scenario.
+func (b *benchCommand) paths() []string {
 	switch {
-	case b.CSV == "seed" && len(b.Path) == 0:
-		return bench.Paths()[:1], nil
-	case b.CSV == "seed" && len(b.Path) > 1:
-		return nil, fmt.Errorf("--csv=seed prints the rows of one path, and --path names %d", len(b.Path))
 	case len(b.Path) > 0:
-		return b.Path, nil
+		return b.Path
+	case b.CSV == "seed":
+		return bench.Paths()[:1]
 	case b.Scenario == bench.Micro:
-		return slices.DeleteFunc(bench.Paths(), func(p string) bool { return p == bench.PathRaw }), nil
+		return slices.DeleteFunc(bench.Paths(), func(p string) bool { return p == bench.PathRaw })
 	}
-	return bench.Paths(), nil
+	return bench.Paths()
 }
 
 func (b *benchCommand) stdout() error {
@@ -112,8 +109,14 @@ func (b *benchCommand) stdout() error {
 		return fmt.Errorf("--json=%s: want -", b.JSON)
 	case b.CSV != "" && b.JSON != "":
 		return errors.New("--csv and --json both print on stdout: give one")
-	case b.CSV == "seed" && (b.Scenario != "all" || b.Runs < 2):
+	case b.CSV != "seed":
+		return nil
+	case b.Scenario != "all" || b.Runs < 2:
 		return errors.New("--csv=seed prints two micro rows and one macro row: it needs scenario all and --runs 2 or more")
+	case len(b.Path) > 1:
+		return fmt.Errorf("--csv=seed prints the rows of one path, and --path names %d", len(b.Path))
+	case slices.Contains(b.Path, bench.PathRaw):
+		return errors.New("--csv=seed prints micro rows, and path raw has none")
 	}
 	return nil
 }
@@ -123,6 +126,9 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	o, err := b.options(out)
 	if err != nil {
 		return err
+	}
+	if err := b.claimFolder(); err != nil {
+		return fmt.Errorf("--out %s: %w", b.Out, err)
 	}
 	result, err := bench.Run(ctx, o)
 	if err != nil {
@@ -134,9 +140,39 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	for _, i := range result.Invalid {
 		fmt.Fprintf(out.stderr, "msgpath: %s of path %s is invalid: %s\n", i.Scenario, i.Path, i.Reason)
 	}
-	criteria := verdict.Acceptance(result, checkout(b.Out, out.stderr))
+	criteria := verdict.Acceptance(result, checkout(ctx, b.Out, out.stderr))
 	out.code = verdict.ExitCode(result, criteria)
-	return b.print(out.stdout, result, criteria)
+	err = b.print(out.stdout, result, criteria)
+	if out.code != verdict.ExitOK {
+		explain(out.stderr, out.code, criteria)
+	}
+	if err != nil && out.code == verdict.ExitInvalid { // an invalid run has no rows to print
+		fmt.Fprintln(out.stderr, "msgpath:", err)
+		return nil
+	}
+	return err
+}
+
+// claimFolder makes the output folder and sees that files can be made in it,
+// before anything is measured.
+func (b *benchCommand) claimFolder() error {
+	if err := os.MkdirAll(b.Out, 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(b.Out, "bench.*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// explain says on stderr why the exit code is not 0.
+func explain(w io.Writer, code int, criteria []verdict.Criterion) {
+	for _, c := range criteria {
+		if c.Number == verdict.CriterionCounts {
+			fmt.Fprintf(w, "msgpath: exit code %d: counts %s: %s\n", code, c.Verdict, c.Evidence)
+		}
+	}
 }
 
 // write writes the files of the output folder, each whole or not at all.
@@ -149,9 +185,6 @@ func (b *benchCommand) write(result verdict.Result) error {
 		{"sites.csv", verdict.WriteSites},
 		{"bench.txt", verdict.WriteBench},
 		{"bench.json", verdict.WriteJSON},
-	}
-	if err := os.MkdirAll(b.Out, 0o755); err != nil {
-		return fmt.Errorf("write results: %w", err)
 	}
 	for _, f := range files {
 		var text bytes.Buffer
@@ -204,10 +237,13 @@ func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verd
 }
 
 // checkout returns what the checkout in the working directory knows beside a
-// result: the committed baseline and what make check last found.
-func checkout(folder string, warn io.Writer) (c verdict.Context) {
+// result: the baseline document, whether git has it as it is, and what make
+// check last found.
+func checkout(ctx context.Context, folder string, warn io.Writer) (c verdict.Context) {
 	if doc, err := os.ReadFile(baselineFile); err == nil {
 		c.BaselineDoc = doc
+		c.BaselineCommitted = exec.CommandContext(ctx, "git", "ls-files", "--error-unmatch", baselineFile).Run() == nil &&
+			exec.CommandContext(ctx, "git", "diff", "--quiet", "HEAD", "--", baselineFile).Run() == nil
 	}
 	if f, err := os.Open(filepath.Join(folder, checkFile)); err == nil {
 		defer f.Close()

@@ -1,8 +1,8 @@
 // Command msgpath runs the message-path benchmark and writes its results.
 //
 // Exit codes: 0 ok, 1 a count is not what it must be, 2 wrong usage or
-// configuration, 3 a run was invalid or not counted, 4 nothing was examined,
-// 130 interrupted.
+// configuration or a file that cannot be read or written, 3 a run was invalid or
+// not counted, 4 nothing was examined, 130 interrupted.
 package main
 
 import (
@@ -76,8 +76,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		err = command.Run()
 	}
 	switch {
-	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "msgpath: interrupted; nothing was written")
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(stderr, "msgpath: interrupted; no result was written")
 		return exitInterrupted
 	case err != nil:
 		fmt.Fprintln(stderr, "msgpath:", err)

@@ -1,0 +1,46 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// databaseFiles are what SQLite keeps beside each other for one database.
+var databaseFiles = []string{"", "-wal", "-shm", "-journal"}
+
+// archiveFile returns the file that an archive's name stands for, "" for one
+// without a file.
+func archiveFile(name string) (string, error) {
+	switch {
+	case name == "memory", name == "sqlite::memory:":
+		return "", nil
+	case strings.HasPrefix(name, "sqlite:") && len(name) > len("sqlite:"):
+		return strings.TrimPrefix(name, "sqlite:"), nil
+	}
+	return "", fmt.Errorf("bench: archive %q: want memory, sqlite::memory: or sqlite:FILE", name)
+}
+
+// claimArchive makes sure that the archive's files are the run's own: none may
+// exist, and all are removed by the returned function.
+func claimArchive(name string) (clean func() error, err error) {
+	file, err := archiveFile(name)
+	if file == "" || err != nil {
+		return func() error { return nil }, err
+	}
+	for _, suffix := range databaseFiles {
+		if _, err := os.Lstat(file + suffix); err == nil {
+			return nil, fmt.Errorf("bench: archive file %s exists: each run makes it anew and removes it, name another", file+suffix)
+		}
+	}
+	return func() error {
+		var errs []error
+		for _, suffix := range databaseFiles {
+			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+				errs = append(errs, err)
+			}
+		}
+		return errors.Join(errs...)
+	}, nil
+}

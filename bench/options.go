@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// Scenarios and the path that only macro has.
+const (
+	Micro   = verdict.Micro
+	Macro   = verdict.Macro
+	PathRaw = "raw"
+)
+
+// Paths returns every path, in the order in which they run.
+func Paths() []string {
+	return []string{relay.ReachStage.String(), relay.ReachDispatch.String(), relay.ReachNode.String(), PathRaw}
+}
+
+// Defaults of [Options].
+const (
+	DefaultMessages    = 1000
+	DefaultWarmupMicro = 100
+	DefaultWarmupMacro = 50
+	DefaultSeed        = 42
+	DefaultWindow      = 32
+	DefaultRuns        = 5
+	DefaultArchive     = "sqlite::memory:"
+)
+
+// Options say what to run. The zero value runs nothing; see [DefaultOptions].
+type Options struct {
+	Scenarios   []string // Micro, Macro
+	Paths       []string // of Paths
+	Messages    int      // measured messages a run
+	WarmupMicro int      // messages before them, not counted
+	WarmupMacro int
+	Seed        uint64
+	Profile     Profile
+	Window      int // most messages in flight in macro; in micro it is one
+	Runs        int // of each scenario on each path
+	Hash        message.Algorithm
+	Archive     string // "memory", "sqlite::memory:" or "sqlite:FILE"; FILE is made for each run and removed
+	Cold        bool   // start every run with unmapped memory
+
+	CommandLine []string   // told in the result
+	LogLevel    slog.Level // of the nodes
+	LogTo       io.Writer  // their log; nil: discarded
+	Progress    io.Writer  // shown on it if it is a terminal; nil: not shown
+}
+
+// DefaultOptions returns the options of the main job.
+func DefaultOptions() Options {
+	return Options{
+		Scenarios: []string{Micro, Macro}, Paths: Paths(),
+		Messages: DefaultMessages, WarmupMicro: DefaultWarmupMicro, WarmupMacro: DefaultWarmupMacro,
+		Seed: DefaultSeed, Profile: DefaultProfile(), Window: DefaultWindow, Runs: DefaultRuns,
+		Archive: DefaultArchive, LogLevel: slog.LevelError,
+	}
+}
+
+// Validate reports everything wrong with o.
+func (o Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("bench: options: "+format, args...)) }
+	if err := o.Profile.Validate(); err != nil {
+		bad("profile: %w", err)
+	}
+	if len(o.Scenarios) == 0 {
+		bad("no scenario")
+	}
+	for _, s := range o.Scenarios {
+		if s != Micro && s != Macro {
+			bad("scenario %q: want micro or macro", s)
+		}
+	}
+	if len(o.Paths) == 0 {
+		bad("no path")
+	}
+	for i, p := range o.Paths {
+		if !slices.Contains(Paths(), p) {
+			bad("path %q: want %s", p, strings.Join(Paths(), ", "))
+		}
+		if slices.Contains(o.Paths[:i], p) {
+			bad("path %q is given twice", p)
+		}
+	}
+	if slices.Equal(o.Paths, []string{PathRaw}) && !slices.Contains(o.Scenarios, Macro) {
+		bad("path raw has no micro: it is a network without a node")
+	}
+	if o.Messages < 1 || o.Runs < 1 || o.Window < 1 || o.WarmupMicro < 0 || o.WarmupMacro < 0 {
+		bad("messages %d, runs %d, window %d must be at least 1, warm-up %d and %d at least 0",
+			o.Messages, o.Runs, o.Window, o.WarmupMicro, o.WarmupMacro)
+	}
+	if o.Window > relay.DefaultSubscription {
+		bad("window %d: the queues on the path hold %d messages, and what a full queue drops makes a run invalid", o.Window, relay.DefaultSubscription)
+	}
+	if _, err := archiveFile(o.Archive); err != nil {
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+func (o Options) settings() verdict.Settings {
+	sample := NewWorkload(o.Seed, o.Profile, PubsubTopic, o.Messages, time.Now(), 0)
+	return verdict.Settings{
+		Messages: o.Messages, WarmupMicro: o.WarmupMicro, WarmupMacro: o.WarmupMacro,
+		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(sample.PayloadBytes()),
+		Window: o.Window, Runs: o.Runs, Hash: o.Hash.String(), Archive: o.Archive,
+		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold,
+	}
+}
+
+// limitations says what the result does not show.
+func limitations(o Options) []string {
+	all := []string{
+		"Both nodes of macro share one process, one machine and its loopback device: network latency and loss are not in any time, and memory and CPU are those of the process.",
+		"The publisher keeps at most the window in flight and waits for deliveries: latencies are those of a closed loop and hide what an open one would show.",
+		"Heap and allocations are those of Go's heap: a SQLite archive in memory lies outside it.",
+		"The peak of the heap contains the benchmark's own workload: one copy of every payload, encoded in micro and decoded in macro.",
+	}
+	if !counters.Enabled {
+		all = append(all, "This build does not count: every count is n/a.")
+	}
+	if o.Cold {
+		all = append(all, "Memory was not warmed: times contain the first touch of every page.")
+	}
+	return all
+}
