@@ -126,8 +126,6 @@ func limitations(o Options) []string {
 	all := []string{
 		"Both nodes of macro share one process, one machine and its loopback device: network latency and loss are not in any time, and memory and CPU are those of the process.",
 		"The publisher keeps at most the window in flight and waits for deliveries: latencies are those of a closed loop and hide what an open one would show.",
-		"Heap and allocations are those of Go's heap: a SQLite archive in memory lies outside it.",
-		"The peak of the heap contains the benchmark's own workload: one copy of every payload, encoded in micro and decoded in macro.",
 	}
 	if !counters.Enabled {
 		all = append(all, "This build does not count: every count is n/a.")

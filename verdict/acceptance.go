@@ -43,8 +43,9 @@ const (
 
 // Context is what a [Result] cannot know about the checkout it came from.
 type Context struct {
-	Check       *Check // last result of "make check", nil if there is none
-	BaselineDoc []byte // docs/baseline.md, nil if there is none
+	Check             *Check // last result of "make check", nil if there is none
+	BaselineDoc       []byte // docs/baseline.md, nil if there is none
+	BaselineCommitted bool   // BaselineDoc is what the checked-out commit has, to the byte
 }
 
 // Check is the result of one "make check".
@@ -84,21 +85,25 @@ const repeatable = 5.0
 //
 //  1. tests are green, and
 //  2. the production build has no counters: both are checked by "make check",
-//     and here it is only said what that found last;
+//     and here it is only said what that found last. It is PASS only if the
+//     check was of the commit of r, and of nothing but that commit: one that
+//     ends in "dirty" names no sources;
 //  3. micro runs 1 and 2 on the baseline path lie less than 5 % of the faster
 //     apart in msg/s: PASS or INCONCLUSIVE, never FAIL;
 //  4. on the baseline path a relayed message is decoded at least 4 and hashed 4
 //     to 6 times, and decoded 4 times by its receiver; and on every path that
-//     ran the counts are [ExpectedCounts], hashed bytes included. INCONCLUSIVE
-//     if every count is right but macro did not run on the baseline path;
-//  5. docs/baseline.md is there and its counts equal those of r.
+//     ran each site of each node counts what [ExpectedCounts] says, bytes
+//     included. INCONCLUSIVE if every count is right but macro did not run on
+//     the baseline path;
+//  5. docs/baseline.md is committed and its counts equal those of r. FAIL if
+//     they differ, WARN if it is missing or not committed.
 func Acceptance(r Result, c Context) []Criterion {
 	return []Criterion{
 		testsGreen(r, c.Check),
 		productionClean(r, c.Check),
 		repeatability(r),
 		exactCounts(r),
-		documented(r, c.BaselineDoc),
+		documented(r, c),
 	}
 }
 
@@ -128,6 +133,10 @@ func checked(c Criterion, r Result, check *Check, passed bool, detail string) Cr
 	switch {
 	case !passed:
 		c.Verdict = Fail
+	case dirty(check.Commit) || dirty(r.Environment.Commit):
+		c.Verdict = Inconclusive
+		c.Evidence += fmt.Sprintf("; at commit %s, this run is of %s: uncommitted changes, so it proves nothing",
+			check.Commit, r.Environment.Commit)
 	case check.Commit != r.Environment.Commit || check.Commit == "" || check.Commit == "unknown":
 		c.Verdict = Inconclusive
 		c.Evidence += fmt.Sprintf("; at commit %s, this run is of %s", check.Commit, r.Environment.Commit)
@@ -135,6 +144,11 @@ func checked(c Criterion, r Result, check *Check, passed bool, detail string) Cr
 		c.Verdict = Pass
 	}
 	return c
+}
+
+// dirty reports whether a build had changes that its commit lacks.
+func dirty(commit string) bool {
+	return strings.HasSuffix(commit, "+dirty") || strings.HasSuffix(commit, "-dirty")
 }
 
 func repeatability(r Result) Criterion {
@@ -166,7 +180,7 @@ func baselineMicro(r Result, number int) (float64, bool) {
 func exactCounts(r Result) Criterion {
 	c := Criterion{
 		Number: CriterionCounts,
-		Text:   "baseline relays with >= 4 decodes and 4 to 6 hashes, 4 decodes at the receiver; every path counts exactly as expected",
+		Text:   "baseline relays with >= 4 decodes and 4 to 6 hashes, 4 decodes at the receiver; every site of every path counts exactly as expected",
 	}
 	c.Verdict, c.Evidence = judgeCounts(r)
 	return c

@@ -19,7 +19,8 @@ var baselineText string
 
 var baselineTemplate = template.Must(template.New("baseline.md").Funcs(template.FuncMap{
 	"cell":   markdownCell,
-	"join":   func(s []string) string { return strings.Join(s, " ") },
+	"shell":  shellLine,
+	"dirty":  dirty,
 	"fixed":  fixed,
 	"gib":    func(n uint64) string { return fixed(float64(n)/(1<<30), 1) },
 	"commas": func(s []string) string { return strings.Join(s, ", ") },
@@ -27,25 +28,50 @@ var baselineTemplate = template.Must(template.New("baseline.md").Funcs(template.
 
 // WriteBaseline writes the document docs/baseline.md about r. Every figure of a
 // run in it is computed from r. A result with an invalid or unverified run, with
-// no run, or without counts is no baseline: an error says which. c.BaselineDoc
-// is not used: the document's counts are those of r, which the acceptance table
-// in it checks by reading the document back.
+// no run, or without counts is no baseline: an error says which. A document from
+// which the counts cannot be read back is an error too.
+//
+// Only c.Check is used. The document cannot be compared with itself, nor know
+// whether it is committed: of [CriterionDocument] it says that.
 func WriteBaseline(w io.Writer, r Result, c Context) error {
-	if err := fitForBaseline(r); err != nil {
-		return fmt.Errorf("verdict: write baseline: %w", err)
-	}
-	c.BaselineDoc = nil
-	draft, err := renderBaseline(r, c)
-	if err != nil {
-		return fmt.Errorf("verdict: write baseline: %w", err)
-	}
-	c.BaselineDoc = draft
-	doc, err := renderBaseline(r, c)
+	doc, err := makeBaseline(r, c)
 	if err != nil {
 		return fmt.Errorf("verdict: write baseline: %w", err)
 	}
 	if _, err := w.Write(doc); err != nil {
 		return fmt.Errorf("verdict: write baseline: %w", err)
+	}
+	return nil
+}
+
+func makeBaseline(r Result, c Context) ([]byte, error) {
+	if err := fitForBaseline(r); err != nil {
+		return nil, err
+	}
+	doc, err := renderBaseline(r, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := readBack(r, doc); err != nil {
+		return nil, fmt.Errorf("read the document back: %w", err)
+	}
+	return doc, nil
+}
+
+// readBack returns an error unless the document has every row of r.
+func readBack(r Result, doc []byte) error {
+	want := Rows(r)
+	rows, err := rowsInDocument(doc)
+	if err != nil {
+		return err
+	}
+	if len(rows) != len(want) {
+		return fmt.Errorf("it has %d rows, want %d", len(rows), len(want))
+	}
+	for i, row := range rows {
+		if difference := differentCount(want[i], row, true); difference != "" {
+			return fmt.Errorf("row %d: %s", i+1, difference)
+		}
 	}
 	return nil
 }
@@ -66,8 +92,9 @@ func renderBaseline(r Result, c Context) ([]byte, error) {
 	if err := WriteCSV(&csv, r); err != nil {
 		return nil, err
 	}
-	criteria := Acceptance(r, c)
-	criteria[CriterionDocument-1].Evidence += "; it was written from this run"
+	criteria := Acceptance(r, Context{Check: c.Check})
+	document := &criteria[CriterionDocument-1]
+	document.Verdict, document.Evidence = NotApplicable, "this is the document; its counts are this run's"
 	err := baselineTemplate.Execute(&out, baseline{
 		Result: r, CSV: csv.String(), Human: humanBlock(r), Criteria: criteria,
 	})
@@ -244,6 +271,34 @@ func (b baseline) Overheads() (all []overheadLine) {
 // MeanPayload returns payload and meta per message, bytes.
 func (b baseline) MeanPayload() float64 {
 	return float64(b.Settings.PayloadBytes) / float64(b.Settings.Messages)
+}
+
+// shellLine returns a command as it is typed: words that a shell would change
+// are quoted.
+func shellLine(words []string) string {
+	quoted := make([]string, len(words))
+	for i, word := range words {
+		quoted[i] = shellWord(word)
+	}
+	return strings.Join(quoted, " ")
+}
+
+const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
+
+func shellWord(word string) string {
+	if word != "" && strings.Trim(word, shellPlain) == "" {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}
+
+// Arguments returns the command line without the program, whose path is of the
+// machine that ran it.
+func (b baseline) Arguments() []string {
+	if len(b.Environment.CommandLine) == 0 {
+		return nil
+	}
+	return b.Environment.CommandLine[1:]
 }
 
 // markdownCell keeps text within one cell of a table.

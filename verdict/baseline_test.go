@@ -47,6 +47,64 @@ func TestBaselineFollowsTheResult(t *testing.T) {
 	}
 }
 
+// The document is not compared with itself, whatever the caller has of it.
+func TestBaselineDoesNotJudgeItself(t *testing.T) {
+	const want = "| **N/A** | this is the document; its counts are this run's |"
+	for _, c := range []Context{{}, goodContext(t), {BaselineDoc: []byte("another"), BaselineCommitted: true}} {
+		doc := string(written(t, func(b *bytes.Buffer) error { return WriteBaseline(b, fixture(), c) }))
+		if !strings.Contains(doc, want) {
+			t.Errorf("the document lacks %q", want)
+		}
+	}
+}
+
+func TestBaselineIsReadBack(t *testing.T) {
+	r := fixture()
+	doc := goodContext(t).BaselineDoc
+	if err := readBack(r, doc); err != nil {
+		t.Error(err)
+	}
+	wantError(t, readBack(r, bytes.Replace(doc, []byte(",6.000,5.000,"), []byte(",6.000,4.000,"), 1)), "row 7: hashes_per_msg is 5.000")
+	r.Runs = r.Runs[1:]
+	wantError(t, readBack(r, doc), "it has 30 rows, want 29")
+	r.Settings.Profile = "1kB@100\n```"
+	wantError(t, WriteBaseline(new(bytes.Buffer), r, Context{}), "verdict: write baseline: read the document back")
+}
+
+func TestBaselineSaysHowToReproduce(t *testing.T) {
+	const build = "go build -tags msgpathcounters -o bin/msgpath ./cmd/msgpath\n"
+	for _, tt := range []struct {
+		commit  string
+		command []string
+		want    []string
+	}{
+		{"0123abc", []string{"/somewhere/msgpath", "bench", "all"}, []string{
+			"In a checkout of commit `0123abc`:\n\n```\nmake baseline\n```", build + "bin/msgpath bench all\n",
+		}},
+		{"0123abc+dirty", []string{"msgpath", "bench", "macro", "--out", "it's here"}, []string{
+			"had changes that are not in its commit `0123abc+dirty`", build + `bin/msgpath bench macro --out 'it'\''s here'` + "\n",
+		}},
+		{"unknown", nil, []string{"did not record its commit", build + "bin/msgpath\n"}},
+	} {
+		r := fixture()
+		r.Environment.Commit, r.Environment.CommandLine = tt.commit, tt.command
+		doc := string(written(t, func(b *bytes.Buffer) error { return WriteBaseline(b, r, Context{}) }))
+		_, reproduce, _ := strings.Cut(doc, "## Reproduce")
+		for _, want := range tt.want {
+			if !strings.Contains(reproduce, want) {
+				t.Errorf("commit %s: lacks %q:\n%s", tt.commit, want, reproduce)
+			}
+		}
+	}
+}
+
+func TestShellLine(t *testing.T) {
+	got := shellLine([]string{"msgpath", "--profile=10/50/150kB@25/50/25", "", "a b", "$x", "it's"})
+	if want := `msgpath --profile=10/50/150kB@25/50/25 '' 'a b' '$x' 'it'\''s'`; got != want {
+		t.Errorf("shellLine = %s, want %s", got, want)
+	}
+}
+
 func TestBaselineBreakdownAddsUp(t *testing.T) {
 	for _, d := range (baseline{Result: fixture()}).Breakdowns() {
 		var sum, nodes uint64
@@ -63,7 +121,7 @@ func TestBaselineBreakdownAddsUp(t *testing.T) {
 				}
 			}
 		}
-		if want := d.Path != "raw"; d.Counted != want || d.Counted != (len(d.Lines) > 0) {
+		if want := d.Path != "theirs"; d.Counted != want || d.Counted != (len(d.Lines) > 0) {
 			t.Errorf("%s, path %s: counted %t with %d lines", d.Scenario, d.Path, d.Counted, len(d.Lines))
 		}
 	}
@@ -86,7 +144,7 @@ func TestOverhead(t *testing.T) {
 		}
 	}
 	if n := len((baseline{Result: r}).Overheads()); n != 6 {
-		t.Errorf("%d overheads, want 6: raw decodes nothing", n)
+		t.Errorf("%d overheads, want 6: theirs counts nothing", n)
 	}
 	for _, p := range append(PublishedBefore, PublishedAfter...) {
 		if got := p.OverheadBytes(); math.Abs(got-55) > 3 {

@@ -84,8 +84,9 @@ func header(cols []column) []string {
 // WriteCSV writes the [Rows] of r under [Header] as RFC 4180 with LF line ends.
 //
 // wall_ms has 3 decimals, msg_per_s and allocs_per_msg 1, other figures per
-// message 3, MB 2; nanoseconds and collections are integers. The decimal point
-// is a point in any locale.
+// message 3, MB 2; nanoseconds, collections and numbers of messages are integers.
+// The decimal point is a point in any locale. What a column says of a role, as
+// delivered does of "all", is told at [Row].
 func WriteCSV(w io.Writer, r Result) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("verdict: write CSV: %w", err)

@@ -57,8 +57,8 @@ func TestRoleRows(t *testing.T) {
 			}
 			want := slices.Contains(perProcess, c.name) && row.Role != RoleAll ||
 				slices.Contains(received, c.name) && row.Role == RolePublisher ||
-				strings.HasPrefix(c.name, "latency") && row.Path == "raw" ||
-				row.Path == "raw" && (slices.Contains(countNames, c.name) || slices.Contains(bytesNames, c.name))
+				strings.HasPrefix(c.name, "latency") && row.Path == "theirs" ||
+				row.Path == "theirs" && (slices.Contains(countNames, c.name) || slices.Contains(bytesNames, c.name))
 			if (text == "n/a") != want {
 				t.Errorf("%s %s %s: column %s is %q, want n/a: %t", row.Scenario, row.Path, row.Role, c.name, text, want)
 			}
@@ -135,7 +135,7 @@ func TestWriteSeedCSVNamesWhatIsMissing(t *testing.T) {
 	var buf bytes.Buffer
 	err := WriteSeedCSV(&buf, withInvalid(), "envelope")
 	wantError(t, err, `path "envelope" has no row macro`, "the run was invalid: 1 of 1000 messages was not delivered to B")
-	err = WriteSeedCSV(&buf, fixture(), "raw")
+	err = WriteSeedCSV(&buf, fixture(), "theirs")
 	wantError(t, err, "no row micro_run1: it did not run", "no row micro_run2: it did not run")
 	if buf.Len() > 0 {
 		t.Errorf("wrote %q all the same", buf.String())
@@ -245,4 +245,19 @@ func TestWritersReportErrors(t *testing.T) {
 		t.Errorf("acceptance on a full disk: %v", err)
 	}
 	wantError(t, CheckSums(broken), "verdict: check sums", "wallNanos is 0")
+}
+
+// A publisher that delivers to itself has not brought the message to anyone.
+func TestDeliveredIsWhatReceiversDelivered(t *testing.T) {
+	r := fixture()
+	find(t, &r, Macro, "baseline").Nodes[0].Delivered = 7
+	got := make(map[string]float64)
+	for _, row := range Rows(r) {
+		if row.Scenario == Macro && row.Path == "baseline" {
+			got[row.Role] = *row.Delivered
+		}
+	}
+	if got[RoleAll] != messages || got[RolePublisher] != 7 || got[RoleReceiver] != messages {
+		t.Errorf("delivered by role: %v", got)
+	}
 }

@@ -9,24 +9,28 @@ import (
 )
 
 // documented compares the counts of r with those in the CSV block of the
-// committed document. A per-message count must be equal whatever the workload;
-// megabytes only where messages and payload profile are the same.
-func documented(r Result, doc []byte) Criterion {
-	c := Criterion{Number: CriterionDocument, Text: "docs/baseline.md is there and its counts equal this run's"}
+// document. A per-message count must be equal whatever the workload; megabytes
+// only where messages and payload profile are the same.
+func documented(r Result, context Context) Criterion {
+	c := Criterion{Number: CriterionDocument, Text: "docs/baseline.md is committed and its counts equal this run's"}
 	switch {
-	case doc == nil:
+	case context.BaselineDoc == nil:
 		c.Verdict, c.Evidence = Warn, "docs/baseline.md is missing; make baseline writes it"
 		return c
 	case len(r.Runs) == 0 || !r.Environment.Counting:
 		c.Verdict, c.Evidence = NotApplicable, "this run has no counts to compare"
 		return c
 	}
-	rows, err := rowsInDocument(doc)
+	rows, err := rowsInDocument(context.BaselineDoc)
 	if err != nil {
 		c.Verdict, c.Evidence = Fail, firstLine(err.Error())
 		return c
 	}
 	c.Verdict, c.Evidence = compareRows(Rows(r), rows)
+	if c.Verdict == Pass && !context.BaselineCommitted {
+		c.Verdict = Warn
+		c.Evidence = "docs/baseline.md is not committed as it is here; " + c.Evidence
+	}
 	return c
 }
 

@@ -14,8 +14,8 @@ func Example() {
 	run := verdict.Run{
 		Scenario: verdict.RunName(verdict.Micro, 1), Path: "zerocopy", Number: 1, Messages: 2,
 		WallNanos: 1_500_000, NanosPerP50: 700_000, NanosPerP99: 800_000, Published: 2, Verified: true,
-		Nodes: []verdict.Node{{Name: "A", Role: verdict.RoleAll, Delivered: 2, Sites: []counters.SiteCounts{
-			{Site: "message.envelope", Counts: counters.Counts{Hashes: 2, HashedBytes: 30_000}},
+		Nodes: []verdict.Node{{Name: "node", Role: verdict.RoleAll, Delivered: 2, Sites: []counters.SiteCounts{
+			{Site: "relay.envelope", Counts: counters.Counts{Hashes: 2, HashedBytes: 30_000}},
 			{Site: "relay.validator", Counts: counters.Counts{Decodes: 3, DecodedBytes: 45_000}},
 		}}},
 	}
@@ -34,8 +34,8 @@ func Example() {
 	fmt.Println("exit", verdict.ExitCode(result, criteria))
 	// Output:
 	// scenario,path,node,site,decodes,decoded_bytes,hashes,hashed_bytes,id_hashes,id_hashed_bytes,encodes,encoded_bytes,copies,copied_bytes
-	// micro_run1,zerocopy,A,message.envelope,0,0,2,30000,0,0,0,0,0,0
-	// micro_run1,zerocopy,A,relay.validator,3,45000,0,0,0,0,0,0,0,0
-	// FAIL micro_run1, path zerocopy, role all: decodes 3, want 2
+	// micro_run1,zerocopy,node,relay.envelope,0,0,2,30000,0,0,0,0,0,0
+	// micro_run1,zerocopy,node,relay.validator,3,45000,0,0,0,0,0,0,0,0
+	// FAIL micro_run1, path zerocopy, node node, site relay.validator: decodes 3, want 2
 	// exit 1
 }

@@ -60,19 +60,19 @@ func microSites(path string) []counters.SiteCounts {
 	switch path {
 	case "baseline":
 		return []counters.SiteCounts{
-			at("archive.store", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0),
-			at("relay.validator", 1, 1, 0, 0, 0), at("storesync.insert", 0, 0, 1, 0, 0),
+			at("archive.archive", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0),
+			at("relay.validator", 1, 1, 0, 0, 0), at("storesync.storesync", 0, 0, 1, 0, 0),
 		}
 	case "envelope":
 		return []counters.SiteCounts{
-			at("message.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), at("relay.validator", 1, 1, 0, 0, 0),
+			at("relay.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), at("relay.validator", 1, 1, 0, 0, 0),
 		}
 	}
-	return []counters.SiteCounts{at("message.envelope", 0, 0, 1, 0, 0), at("relay.validator", 1, 0, 0, 0, 0)}
+	return []counters.SiteCounts{at("relay.envelope", 0, 0, 1, 0, 0), at("relay.validator", 1, 0, 0, 0, 0)}
 }
 
 func macroSites(path string) (a, b []counters.SiteCounts) {
-	id := at("relay.id", 0, 0, 0, 1, 0)
+	id := at("relay.gossip_id", 0, 0, 0, 1, 0)
 	switch path {
 	case "baseline":
 		a = []counters.SiteCounts{
@@ -80,24 +80,26 @@ func macroSites(path string) (a, b []counters.SiteCounts) {
 			at("relay.publish", 0, 0, 1, 0, 1),
 		}
 		b = []counters.SiteCounts{
-			at("archive.store", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
+			at("archive.archive", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
 			at("relay.on_recv", 1, 1, 0, 0, 0), at("relay.on_validated", 1, 1, 1, 0, 0),
-			at("relay.validator", 1, 1, 0, 0, 0), at("storesync.insert", 0, 0, 1, 0, 0),
+			at("relay.validator", 1, 1, 0, 0, 0), at("storesync.storesync", 0, 0, 1, 0, 0),
 		}
 	case "envelope":
 		a = []counters.SiteCounts{
-			at("message.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
+			at("relay.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
 			at("relay.publish", 0, 0, 1, 0, 1),
 		}
 		b = []counters.SiteCounts{
-			at("message.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
+			at("relay.envelope", 0, 0, 1, 0, 0), at("relay.handler", 1, 1, 0, 0, 0), id,
 			at("relay.validator", 1, 1, 0, 0, 0),
 		}
+	case "raw":
+		a, b = []counters.SiteCounts{at("bench.raw", 0, 0, 0, 0, 1), id}, []counters.SiteCounts{id}
 	case "zerocopy":
 		a = []counters.SiteCounts{id, at("relay.publish", 0, 0, 1, 0, 1)}
-		b = []counters.SiteCounts{at("message.envelope", 0, 0, 1, 0, 0), id, at("relay.validator", 1, 0, 0, 0, 0)}
+		b = []counters.SiteCounts{at("relay.envelope", 0, 0, 1, 0, 0), id, at("relay.validator", 1, 0, 0, 0, 0)}
 	}
-	return a, b // nil for raw: a target that does not count
+	return a, b // nil for theirs: a target that does not count
 }
 
 func ptr[T any](v T) *T { return &v }
@@ -111,7 +113,7 @@ func microRun(path string, number int, wall int64) Run {
 		AllocBytes: 150_000_000, Allocs: 61_250, PeakHeap: 84_000_000,
 		Heap:      []Heap{{50, 41_000_000}, {100, 84_000_000}},
 		Published: messages, Verified: true,
-		Nodes: []Node{{Name: "A", Role: RoleAll, Sites: microSites(path), Delivered: messages}},
+		Nodes: []Node{{Name: "node", Role: RoleAll, Sites: microSites(path), Delivered: messages}},
 	}
 }
 
@@ -123,7 +125,7 @@ func macroRun(path string, number int, wall int64) Run {
 		{Name: "A", Role: RolePublisher, Sites: a, Delivered: messages},
 		{Name: "B", Role: RoleReceiver, Sites: b, Delivered: messages, Duplicates: 3},
 	}
-	if path == "raw" {
+	if path == "theirs" || path == "raw" {
 		run.LatencyP50, run.LatencyP99 = nil, nil
 	}
 	return run
@@ -143,7 +145,7 @@ func fixture() Result {
 		Settings: Settings{
 			Messages: messages, WarmupMicro: 100, WarmupMacro: 50, Seed: 42, Profile: "10/50/150kB@25/50/25",
 			PayloadBytes: payloadBytes, Window: 32, Runs: 2, Hash: "blake3", Archive: "sqlite::memory:",
-			Paths: []string{"baseline", "envelope", "zerocopy", "raw"}, Scenarios: []string{Micro, Macro},
+			Paths: []string{"baseline", "envelope", "zerocopy", "theirs"}, Scenarios: []string{Micro, Macro},
 		},
 		Limitations: []string{"Both nodes share one process and its garbage collector."},
 		Verified:    true,
@@ -157,6 +159,15 @@ func fixture() Result {
 		for i, path := range r.Settings.Paths {
 			r.Runs = append(r.Runs, macroRun(path, number, int64(1_367_314_000-100_000_000*i-10_000_000*number)))
 		}
+	}
+	return r
+}
+
+// withRaw returns the fixture with two macro runs on path raw.
+func withRaw() Result {
+	r := fixture()
+	for number := 1; number <= 2; number++ {
+		r.Runs = append(r.Runs, macroRun("raw", number, 900_000_000))
 	}
 	return r
 }

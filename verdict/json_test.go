@@ -27,7 +27,7 @@ func TestJSONReadsBackEqual(t *testing.T) {
 		}
 		for _, run := range got.Runs {
 			for _, node := range run.Nodes {
-				if want := !r.Environment.Counting || run.Path == "raw"; (node.Sites == nil) != want {
+				if want := !r.Environment.Counting || run.Path == "theirs"; (node.Sites == nil) != want {
 					t.Errorf("%s: %s, path %s: sites are null: %t, want %t", name, run.Scenario, run.Path, node.Sites == nil, want)
 				}
 			}

@@ -82,10 +82,10 @@ type Run struct {
 	Number   int    `json:"run" jsonschema:"number of the run, from 1"`
 	Messages int    `json:"messages" jsonschema:"measured messages"`
 
-	WallNanos   int64  `json:"wallNanos" jsonschema:"first publish to last delivery, ns"`
-	NanosPerP50 int64  `json:"nanosPerP50" jsonschema:"median ns per message in micro, between arrivals in macro"`
+	WallNanos   int64  `json:"wallNanos" jsonschema:"from the first publish to the last delivery, ns"`
+	NanosPerP50 int64  `json:"nanosPerP50" jsonschema:"median ns: in micro from a message's injection until the application was called, in macro between one arrival and the next"`
 	NanosPerP99 int64  `json:"nanosPerP99" jsonschema:"the same at the 99th percentile"`
-	LatencyP50  *int64 `json:"latencyP50" jsonschema:"median ns from publish to committed in the archive, null where not measured"`
+	LatencyP50  *int64 `json:"latencyP50" jsonschema:"median ns from publish to the archive's commit, null where not measured"`
 	LatencyP99  *int64 `json:"latencyP99" jsonschema:"the same at the 99th percentile"`
 	CPUNanos    int64  `json:"cpuNanos" jsonschema:"user and system time of the process, ns"`
 	LiveDelta   int64  `json:"liveDelta" jsonschema:"live heap after minus before, a GC before each, bytes"`
@@ -115,7 +115,7 @@ type Node struct {
 	// happened has an empty slice that is not nil.
 	Sites []counters.SiteCounts `json:"sites" jsonschema:"counts by site, null where the node was not counted"`
 
-	Delivered  uint64 `json:"delivered" jsonschema:"messages that reached the end of the path"`
+	Delivered  uint64 `json:"delivered" jsonschema:"messages that reached the end of this node's path; a publisher subscribed to its own topic delivers to itself"`
 	Rejected   uint64 `json:"rejected" jsonschema:"messages that a validator rejected"`
 	Duplicates uint64 `json:"duplicates" jsonschema:"copies received again"`
 	Dropped    uint64 `json:"dropped" jsonschema:"messages that a queue or limit dropped"`

@@ -19,8 +19,9 @@ const megabyte = 1e6
 // allocations) is nil for any role but [RoleAll]. Counts are those of the
 // role's nodes, of [RoleAll] the sum over all nodes, and nil if one of these
 // nodes was not counted. Published is the publishing node's, so 0 for
-// [RoleReceiver]; Delivered of [RoleAll] is the receiving nodes', so that the two
-// are equal where nothing was lost.
+// [RoleReceiver]. Delivered of [RoleAll] is the receiving nodes', so that the two
+// are equal where nothing was lost; of [RolePublisher] it is what a publisher
+// that is subscribed to its own topic delivered to itself.
 type Row struct {
 	Scenario string
 	Messages int

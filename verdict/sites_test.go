@@ -58,7 +58,7 @@ func TestCheckSumsFinds(t *testing.T) {
 		{"a site counted one more", func(l []SiteRow, rows []Row) ([]SiteRow, []Row) {
 			l[0].Counts.HashedBytes++
 			return l, rows
-		}, "micro_run1, path baseline, node A: sum over sites: hashed_bytes 130000001, want 130000000"},
+		}, "micro_run1, path baseline, node node: sum over sites: hashed_bytes 130000001, want 130000000"},
 		{"a site is missing", func(l []SiteRow, rows []Row) ([]SiteRow, []Row) { return l[1:], rows }, "sum over sites: hashes 1000, want 2000"},
 		{"a row says more", func(l []SiteRow, rows []Row) ([]SiteRow, []Row) {
 			rows[0].Decodes = known(2.001)

@@ -74,7 +74,7 @@ type textLine struct {
 
 // summaryLines returns the lines of a scenario's table.
 func summaryLines(scenario string) []textLine {
-	per := "µs/msg p50 / p99"
+	per := "µs/msg p50 / p99" // from injection until the application was called
 	if scenario == Macro {
 		per = "arrival gap µs p50 / p99" // between one delivery and the next
 	}
@@ -82,6 +82,7 @@ func summaryLines(scenario string) []textLine {
 		{"msg/s", func(runs []Run) string { return median(runs, rate) }},
 		{"msg/s min-max", func(runs []Run) string { return ends(runs, rate) }},
 		{"CPU µs/msg", func(runs []Run) string { return median(runs, cpuMicros) }},
+		{"CPU µs/msg min-max", func(runs []Run) string { return ends(runs, cpuMicros) }},
 		{per, func(runs []Run) string { return median(runs, perP50) + " / " + median(runs, perP99) }},
 		{"latency µs p50 / p99", func(runs []Run) string { return median(runs, latencyP50) + " / " + median(runs, latencyP99) }},
 		{"decodes/msg", func(runs []Run) string {

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -67,6 +68,24 @@ func TestCountsThatVaryAreMarked(t *testing.T) {
 	for _, want := range []string{"6.000-6.001 !", "2.000-2.001 ! + 4.000 = 6.000-6.001 !"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("text lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestTextHasTheEndsOfRateAndCPU(t *testing.T) {
+	r := fixture()
+	r.Runs = r.Runs[:0]
+	for i, cpu := range []int64{900_000_000, 700_000_000, 4_000_000_000} {
+		run := microRun("envelope", i+1, int64(500_000_000*(i+1)))
+		run.CPUNanos = cpu
+		r.Runs = append(r.Runs, run)
+	}
+	got := string(written(t, func(b *bytes.Buffer) error { return WriteText(b, r) }))
+	for name, want := range map[string]string{
+		"msg/s": "1000", "msg/s min-max": "667-2000", "CPU µs/msg": "900", "CPU µs/msg min-max": "700-4000",
+	} {
+		if !regexp.MustCompile("│ " + name + " +│ +" + want + " │").MatchString(got) {
+			t.Errorf("%s is not %s:\n%s", name, want, got)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"role all of two", func(r *Result) { r.Runs[6].Nodes[1].Role = RoleAll }, "is not the only node"},
 		{"site twice", func(r *Result) {
 			r.Runs[0].Nodes[0].Sites = append(r.Runs[0].Nodes[0].Sites, r.Runs[0].Nodes[0].Sites[0])
-		}, `site "archive.store" is there twice`},
+		}, `site "archive.archive" is there twice`},
 		{"site name", func(r *Result) { r.Runs[0].Nodes[0].Sites[0].Site = "n/a" }, `a site is called "n/a"`},
 		{"carriage return", func(r *Result) { r.Runs[0].Path = "a\r\nb" }, "carriage return"},
 		{"counts without counting", func(r *Result) { r.Environment.Counting = false }, "has counts in a build that does not count"},
@@ -87,10 +87,10 @@ func TestRunNames(t *testing.T) {
 
 func TestCountedNodeWithoutEvents(t *testing.T) {
 	r := fixture()
-	find(t, &r, Macro, "raw").Nodes[0].Sites = []counters.SiteCounts{}
-	find(t, &r, Macro, "raw").Nodes[1].Sites = []counters.SiteCounts{}
+	find(t, &r, Macro, "theirs").Nodes[0].Sites = []counters.SiteCounts{}
+	find(t, &r, Macro, "theirs").Nodes[1].Sites = []counters.SiteCounts{}
 	for _, row := range Rows(r) {
-		if row.Scenario == Macro && row.Path == "raw" && (row.Decodes == nil || *row.Decodes != 0) {
+		if row.Scenario == Macro && row.Path == "theirs" && (row.Decodes == nil || *row.Decodes != 0) {
 			t.Errorf("role %s: decodes %v, want a known 0", row.Role, row.Decodes)
 		}
 	}
