@@ -16,7 +16,10 @@
 //
 // Ephemeral messages are not stored, but are answered in order with the others.
 // Whether a message is ephemeral is outside its hash too: a copy that is not
-// ephemeral is stored under the same hash.
+// ephemeral is stored under the same hash. Nobody remembers ephemeral messages,
+// so that copies of one that differ in what the hash does not cover are answered
+// each as new: an application that must see such a message once has to look at
+// its hash itself.
 //
 // # Run and Close
 //

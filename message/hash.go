@@ -79,8 +79,9 @@ func (a Algorithm) Sum(topic string, m *pb.WakuMessage) Hash {
 	return sumBlake3(topic, m)
 }
 
-// blake3Context separates the message hash from every other use of BLAKE3.
-const blake3Context = "github.com/msgpath/msgpath message hash v1"
+// blake3Context separates the message hash from every other use of BLAKE3. It
+// does not name the module, whose path may change while hashes may not.
+const blake3Context = "msgpath 2026-11-30 message hash v1"
 
 // The pools keep what a sum needs on the heap. Numbers and sums go through buf
 // there, because escape analysis loses them in assembly or behind an interface:

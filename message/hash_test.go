@@ -35,7 +35,7 @@ func framedBlake3(topic string, m *pb.WakuMessage) (sum message.Hash) {
 	number(uint64(m.GetTimestamp()))
 	number(uint64(len(m.GetPayload())))
 	b = append(b, m.GetPayload()...)
-	blake3.DeriveKey("github.com/msgpath/msgpath message hash v1", b, sum[:])
+	blake3.DeriveKey("msgpath 2026-11-30 message hash v1", b, sum[:])
 	return sum
 }
 

@@ -26,6 +26,9 @@ func parseArchive(name string) (opener, error) {
 		return func(context.Context) (archive.Backend, error) { return archive.NewMemory(), nil }, nil
 	}
 	if file, ok := strings.CutPrefix(name, "sqlite:"); ok && file != "" {
+		if err := sqlite.CheckName(file); err != nil {
+			return nil, err
+		}
 		return func(ctx context.Context) (archive.Backend, error) { return sqlite.Open(ctx, file) }, nil
 	}
 	return nil, errors.New("want memory, sqlite::memory: or sqlite:FILE")

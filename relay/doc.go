@@ -48,8 +48,10 @@
 //
 // # Limits
 //
-// Every queue is bounded: see [Options]. Messages are bounded by
-// message.Limits. A full store blocks the handler of its topic; a subscription
+// Every queue is bounded: see [Options]. A peer may announce 256 topics; further
+// ones are ignored. Messages are bounded by message.Limits. An RPC that is
+// malformed, over MaxRPCSize, or holds more than gossipsub's 512 KiB of control
+// ends its peer's stream before anything here sees it. A full store blocks the handler of its topic; a subscription
 // that is full while the handler is blocked drops, and counts what it drops.
 // gossipsub keeps each message for about five seconds to answer those who missed
 // it: its bytes at every reach, and at ReachNode its Envelope too.

@@ -46,12 +46,13 @@ func GossipOptions(counts counters.Set, o Options) []pubsub.Option {
 		pubsub.WithMaxMessageSize(o.MaxRPCSize),
 		pubsub.WithSeenMessagesTTL(o.SeenTTL),
 		pubsub.WithSeenMessagesStrategy(timecache.Strategy_LastSeen),
+		pubsub.WithSubscriptionFilter(newAnnounced()),
 		pubsub.WithLogger(o.RouterLogger),
 	}
 }
 
 // gossipIDContext separates the gossip id from the message hash.
-const gossipIDContext = "github.com/msgpath/msgpath gossip id v1"
+const gossipIDContext = "msgpath 2026-11-30 gossip id v1"
 
 var gossipIDPool = sync.Pool{New: func() any { return &idHasher{Hasher: blake3.NewDeriveKey(gossipIDContext)} }}
 

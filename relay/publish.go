@@ -20,7 +20,8 @@ import (
 // received within SeenTTL; an error of message.Limits; or the error of the
 // Validator that refused m. What a Validator refused on its way from a peer may
 // be published: the validators are asked again.
-// A nil error means that the message was handed to the outbound queues of the
+// The validators are given the topic's context and not ctx: a slow one is waited
+// for. A nil error means that the message was handed to the outbound queues of the
 // mesh's peers, no more: Stats.SendDropped counts what those queues dropped.
 func (r *Relay) Publish(ctx context.Context, name string, m *pb.WakuMessage) (message.Hash, error) {
 	j := r.joined(name)

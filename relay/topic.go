@@ -121,7 +121,8 @@ func (r *Relay) forget(j *topic) {
 }
 
 // leave refuses what is not accepted yet, unsubscribes, waits until the handler
-// has handled what is, and leaves the topic. The caller holds r.joining.
+// has handled what is, in no particular order at the end, and leaves the topic.
+// The caller holds r.joining.
 func (r *Relay) leave(j *topic) error {
 	j.intake.close()
 	j.cancel()

@@ -76,6 +76,16 @@ func connect(name string) (*Database, error) {
 	return d, err
 }
 
+// CheckName says what is wrong with a name that Open would refuse; nil if it
+// would try.
+func CheckName(name string) error {
+	if name == Memory {
+		return nil
+	}
+	_, err := fileURI(name)
+	return err
+}
+
 // fileURI returns path as a URI, in which no character of path has a meaning.
 func fileURI(path string) (string, error) {
 	switch {
