@@ -33,13 +33,13 @@ func TestStartFailures(t *testing.T) {
 		options Options
 		want    []string
 	}{
-		"address in use":           {Options{Listen: []string{inUse}}, []string{"node: listen on " + inUse, "in use"}},
-		"one of two in use":        {Options{Listen: []string{loopback, inUse}}, []string{"node: listen on " + inUse, "in use"}},
-		"address of another host":  {Options{Listen: []string{"/ip4/192.0.2.1/tcp/4001"}}, []string{"192.0.2.1"}},
-		"transport not spoken":     {Options{Listen: []string{loopback, "/ip4/127.0.0.1/udp/0/webrtc-direct"}}, []string{"webrtc-direct"}},
-		"archive in no directory":  {Options{Archive: "sqlite:" + missing}, []string{"node: open archive", missing}},
-		"archive is no database":   {Options{Archive: "sqlite:" + notSQLite}, []string{"node: open archive", notSQLite}},
-		"archive is a directory":   {Options{Archive: "sqlite:" + t.TempDir()}, []string{"node: open archive"}},
+		"address in use":          {Options{Listen: []string{inUse}}, []string{"node: listen on " + inUse, "in use"}},
+		"one of two in use":       {Options{Listen: []string{loopback, inUse}}, []string{"node: listen on " + inUse, "in use"}},
+		"address of another host": {Options{Listen: []string{"/ip4/192.0.2.1/tcp/4001"}}, []string{"192.0.2.1"}},
+		"transport not spoken":    {Options{Listen: []string{loopback, "/ip4/127.0.0.1/udp/0/webrtc-direct"}}, []string{"webrtc-direct"}},
+		"archive in no directory": {Options{Archive: "sqlite:" + missing}, []string{"node: open archive", missing}},
+		"archive is no database":  {Options{Archive: "sqlite:" + notSQLite}, []string{"node: open archive", notSQLite}},
+		"archive is a directory":  {Options{Archive: "sqlite:" + t.TempDir()}, []string{"node: open archive"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
