@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,7 +42,7 @@ const (
 // Options say what to run. The zero value runs nothing; see [DefaultOptions].
 type Options struct {
 	Scenarios   []string // Micro, Macro
-	Paths       []string // of Paths
+	Paths       []string // of Paths and Targets
 	Messages    int      // measured messages a run
 	WarmupMicro int      // messages before them, not counted
 	WarmupMacro int
@@ -52,6 +53,10 @@ type Options struct {
 	Hash        message.Algorithm
 	Archive     string // "memory", "sqlite::memory:" or "sqlite:FILE"; FILE is made for each run and removed
 	Cold        bool   // start every run with unmapped memory
+
+	// Targets are further paths of macro by their names: an adopter's relay, say.
+	// Each run makes its target anew.
+	Targets map[string]func() Target
 
 	CommandLine []string   // told in the result
 	LogLevel    slog.Level // of the nodes
@@ -87,16 +92,22 @@ func (o Options) Validate() error {
 	if len(o.Paths) == 0 {
 		bad("no path")
 	}
+	known := slices.Concat(Paths(), slices.Sorted(maps.Keys(o.Targets)))
 	for i, p := range o.Paths {
-		if !slices.Contains(Paths(), p) {
-			bad("path %q: want %s", p, strings.Join(Paths(), ", "))
+		if !slices.Contains(known, p) {
+			bad("path %q: want %s", p, strings.Join(known, ", "))
 		}
 		if slices.Contains(o.Paths[:i], p) {
 			bad("path %q is given twice", p)
 		}
 	}
-	if slices.Equal(o.Paths, []string{PathRaw}) && !slices.Contains(o.Scenarios, Macro) {
-		bad("path raw has no micro: it is a network without a node")
+	for _, p := range Paths() {
+		if o.Targets[p] != nil {
+			bad("target %q has the name of a path of this project", p)
+		}
+	}
+	if len(o.jobs()) == 0 && len(o.Paths) > 0 && len(o.Scenarios) > 0 && o.Runs > 0 {
+		bad("path %s has no micro: it is a network without a node", strings.Join(o.Paths, ", "))
 	}
 	if o.Messages < 1 || o.Runs < 1 || o.Window < 1 || o.WarmupMicro < 0 || o.WarmupMacro < 0 {
 		bad("messages %d, runs %d, window %d must be at least 1, warm-up %d and %d at least 0",

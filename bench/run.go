@@ -25,9 +25,6 @@ func (s *session) measure(ctx context.Context, j job) (run verdict.Run, err erro
 	if err != nil {
 		return run, err
 	}
-	if s.wrap != nil {
-		target = s.wrap(target)
-	}
 	defer func() { err = errors.Join(err, target.Close()) }()
 	if err := s.start(ctx, target, j); err != nil {
 		return run, fmt.Errorf("start: %w", err)
@@ -79,6 +76,9 @@ func (s *session) drive(ctx context.Context, target Target, j job, run *verdict.
 		return nil, err
 	}
 	run.Nodes = since(before, after)
+	if len(run.Nodes) == 0 { // it keeps no account: what the driver saw
+		run.Nodes = []verdict.Node{{Name: j.path, Role: verdict.RoleAll, Delivered: uint64(run.Messages)}}
+	}
 	d.fill(run, j)
 	return after, checkNodes(run.Nodes, run.Messages)
 }

@@ -24,7 +24,6 @@ type session struct {
 	heap     int // bytes of Go heap mapped before each run
 	progress *Progress
 	logger   *slog.Logger
-	wrap     func(Target) Target // tests put a fault around a target with it; nil: none
 }
 
 // job is one run to be made.
@@ -53,7 +52,8 @@ func Run(ctx context.Context, o Options) (verdict.Result, error) {
 			return verdict.Result{}, fmt.Errorf("bench: run %s of path %s: %w", j.name(), j.path, err)
 		}
 	}
-	s.result.Verified = len(s.result.Invalid) == 0 && len(s.result.Runs) > 0
+	unverified := slices.ContainsFunc(s.result.Runs, func(r verdict.Run) bool { return !r.Verified })
+	s.result.Verified = len(s.result.Invalid) == 0 && len(s.result.Runs) > 0 && !unverified
 	return s.result, nil
 }
 
@@ -140,12 +140,13 @@ func reservePagesOnce(pageSize, pages int) error {
 }
 
 // jobs returns the runs in order: scenario by scenario, all paths of a run
-// before the next run, so that what changes on the machine meets all paths.
+// before the next run, so that what changes on the machine meets all paths. Only
+// the project's own node has a micro.
 func (o Options) jobs() (jobs []job) {
 	for _, scenario := range o.Scenarios {
 		for number := 1; number <= o.Runs; number++ {
 			for _, path := range o.Paths {
-				if scenario == Macro || path != PathRaw {
+				if _, err := relay.ParsePath(path); err == nil || scenario == Macro {
 					jobs = append(jobs, job{scenario, path, number})
 				}
 			}
@@ -207,6 +208,9 @@ func encode(m *pb.WakuMessage) ([]byte, error) {
 func (s *session) target(j job) (Target, error) {
 	if j.path == PathRaw {
 		return NewRaw(), nil
+	}
+	if make := s.options.Targets[j.path]; make != nil {
+		return make(), nil
 	}
 	reach, err := relay.ParsePath(j.path)
 	if err != nil {

@@ -228,30 +228,64 @@ func TestVerifyFindsWhatIsMissingAddedOrAltered(t *testing.T) {
 	}
 }
 
-// refusing is a target that does not accept one message.
-type refusing struct{ Target }
+// faulty is macro with a fault at message 3.
+type faulty struct {
+	Target
+	fault func(l faulty, ctx context.Context, i int) error
+}
 
-func (l refusing) Publish(ctx context.Context, i int) error {
+func (l faulty) Publish(ctx context.Context, i int) error {
 	if i == 3 {
-		return relay.ErrNotJoined
+		return l.fault(l, ctx, i)
 	}
 	return l.Target.Publish(ctx, i)
 }
 
 func TestInvalidRunHasNoRow(t *testing.T) {
-	s, err := newSession(small(t, Micro))
+	zerocopy := func(fault func(faulty, context.Context, int) error) func() Target {
+		return func() Target {
+			return faulty{NewMacro(NodeOptions{Reach: relay.ReachNode, Archive: "memory", Logger: slog.New(slog.DiscardHandler)}), fault}
+		}
+	}
+	o := small(t, Macro)
+	o.Targets = map[string]func() Target{
+		"refused": zerocopy(func(faulty, context.Context, int) error { return relay.ErrNotJoined }),
+		"other":   zerocopy(func(l faulty, ctx context.Context, _ int) error { return l.Target.Publish(ctx, 4) }),
+		"twice": zerocopy(func(l faulty, ctx context.Context, i int) error {
+			l.Target.(*macroTarget).delivered <- Delivery{Index: i, At: time.Now()}
+			return l.Target.Publish(ctx, i)
+		}),
+	}
+	o.Paths, o.Window = []string{"refused", "other", "twice", "zerocopy"}, 1
+	r, err := Run(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.wrap = func(t Target) Target { return refusing{t} }
-	if err := s.run(t.Context(), job{Micro, "baseline", 1}); err != nil {
-		t.Fatal(err)
+	if len(r.Runs) != 1 || r.Runs[0].Path != "zerocopy" || len(r.Invalid) != 3 || r.Verified {
+		t.Fatalf("%d rows, invalid %+v, verified %v", len(r.Runs), r.Invalid, r.Verified)
 	}
-	if len(s.result.Runs) != 0 || len(s.result.Invalid) != 1 {
-		t.Fatalf("%d rows, %d invalid runs", len(s.result.Runs), len(s.result.Invalid))
+	for i, want := range []string{"message 3 was not accepted", "message 4 was delivered and not published", "message 3 was delivered twice"} {
+		if got := r.Invalid[i]; got.Scenario != Macro || !strings.Contains(got.Reason, want) {
+			t.Errorf("%+v, want a reason with %q", got, want)
+		}
 	}
-	if got := s.result.Invalid[0]; got.Scenario != "micro_run1" || !strings.Contains(got.Reason, "message 3 was not accepted") {
-		t.Errorf("%+v", got)
+}
+
+// TestTargetOfAnAdopter runs a target that keeps no account and verifies nothing.
+func TestTargetOfAnAdopter(t *testing.T) {
+	o := small(t, Macro)
+	o.Targets = map[string]func() Target{"theirs": func() Target { return newShuttle(faithful) }}
+	o.Paths = []string{"theirs"}
+	r := mustRun(t, o)
+	if len(r.Runs) != 1 || r.Runs[0].Path != "theirs" || r.Runs[0].Verified || r.Runs[0].WallNanos <= 0 {
+		t.Fatalf("%+v", r.Runs)
+	}
+	var out bytes.Buffer
+	if err := errors.Join(verdict.WriteCSV(&out, r), verdict.WriteJSON(&out, r), verdict.WriteText(&out, r)); err != nil {
+		t.Error(err)
+	}
+	if code := verdict.ExitCode(r, verdict.Acceptance(r, verdict.Context{})); code != verdict.ExitInvalid {
+		t.Errorf("exit code %d for what nobody verified, want %d", code, verdict.ExitInvalid)
 	}
 }
 

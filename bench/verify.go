@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/message"
@@ -19,7 +20,7 @@ func verifyArchive(ctx context.Context, a *archive.Archive, hash message.Algorit
 		}
 		keys = append(keys, key)
 	}
-	if err := verifyKeys("archive", yield(keys), want); err != nil {
+	if err := verifyKeys("archive", slices.Values(keys), want); err != nil {
 		return err
 	}
 	for _, key := range keys {
@@ -52,14 +53,4 @@ func verifyKeys(where string, got iter.Seq[message.Key], want map[message.Key]bo
 		}
 	}
 	return nil
-}
-
-func yield(keys []message.Key) iter.Seq[message.Key] {
-	return func(next func(message.Key) bool) {
-		for _, key := range keys {
-			if !next(key) {
-				return
-			}
-		}
-	}
 }
