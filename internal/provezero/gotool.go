@@ -49,25 +49,53 @@ func (b build) env() []string {
 	return []string{"GOOS=linux", "GOARCH=" + b.arch, "CGO_ENABLED=0"}
 }
 
-// compile builds pkg into the file name below g.tmp and returns its path: an
-// executable for a main package, otherwise an archive.
-func (g goTool) compile(ctx context.Context, b build, pkg, name string) (string, error) {
-	out := filepath.Join(g.tmp, name)
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", out, "-tags=" + b.tags}
+// flags returns the flags of b for the go command. Name is of an overlay file.
+func (g goTool) flags(b build, name string) ([]string, error) {
+	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + b.tags}
 	if b.ldflags != "" {
-		args = append(args, "-ldflags="+b.ldflags)
+		flags = append(flags, "-ldflags="+b.ldflags)
 	}
-	if b.overlay != nil {
-		file, err := g.writeOverlay(b.overlay, name)
-		if err != nil {
-			return "", err
-		}
-		args = append(args, "-overlay="+file)
+	if b.overlay == nil {
+		return flags, nil
 	}
+	file, err := g.writeOverlay(b.overlay, name)
+	return append(flags, "-overlay="+file), err
+}
+
+// link builds the main package pkg into the file name below g.tmp and returns
+// its path.
+func (g goTool) link(ctx context.Context, b build, pkg, name string) (string, error) {
+	out := filepath.Join(g.tmp, name)
+	flags, err := g.flags(b, name)
+	if err != nil {
+		return "", err
+	}
+	args := append([]string{"build", "-o", out}, flags...)
 	if _, err := g.run(ctx, b.env(), append(args, pkg)...); err != nil {
 		return "", fmt.Errorf("provezero: build %s: %w", name, err)
 	}
 	return out, nil
+}
+
+// compile compiles pkgs, import paths, and returns their objects by import path.
+func (g goTool) compile(ctx context.Context, b build, pkgs []string) (map[string]object, error) {
+	flags, err := g.flags(b, "compile-"+b.arch)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"list", "-export", "-f", "{{.ImportPath}} {{.Export}}"}, flags...)
+	out, err := g.run(ctx, b.env(), append(args, pkgs...)...)
+	if err != nil {
+		return nil, fmt.Errorf("provezero: compile for %s: %w", b.arch, err)
+	}
+	objects := make(map[string]object)
+	for line := range strings.Lines(string(out)) {
+		pkg, archive, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if objects[pkg], err = g.object(ctx, archive); err != nil {
+			return nil, err
+		}
+	}
+	return objects, nil
 }
 
 func (g goTool) writeOverlay(replace map[string]string, name string) (string, error) {
@@ -97,9 +125,40 @@ func (g goTool) list(ctx context.Context, b build, format string, args ...string
 	return lines, nil
 }
 
-// users returns the packages of the module, pkgs and those they depend on, that
-// import the counters package.
-func (g goTool) users(ctx context.Context, b build, counters string, pkgs []string) ([]string, error) {
-	format := fmt.Sprintf(`{{$p := .}}{{if and .Module .Module.Main}}{{range .Imports}}{{if eq . %q}}{{$p.ImportPath}}{{end}}{{end}}{{end}}`, counters)
-	return g.list(ctx, b, format, append([]string{"-deps"}, pkgs...)...)
+// A source is the source of one package.
+type source struct {
+	path   string // import path
+	symbol string // what its symbols' names begin with
+	files  []string
+}
+
+// users returns the packages of the module that counting can reach: those among
+// pkgs and their dependencies that depend on the counters package. A package
+// that does not import it may hold what another's generic function counts.
+func (g goTool) users(ctx context.Context, b build, counters string, pkgs []string) ([]source, error) {
+	files := `{{$d := .Dir}}{{range .GoFiles}}{{"\t"}}{{$d}}/{{.}}{{end}}{{range .CgoFiles}}{{"\t"}}{{$d}}/{{.}}{{end}}`
+	format := fmt.Sprintf(`{{$p := .}}{{if and .Module .Module.Main}}{{range .Deps}}{{if eq . %q}}{{with $p}}{{.ImportPath}}{{"\t"}}{{.Name}}%s{{end}}{{end}}{{end}}{{end}}`, counters, files)
+	lines, err := g.list(ctx, b, format, append([]string{"-deps"}, pkgs...)...)
+	if err != nil {
+		return nil, err
+	}
+	var users []source
+	for _, line := range lines {
+		f := strings.Split(line, "\t")
+		u := source{path: f[0], symbol: f[0], files: f[2:]}
+		if f[1] == "main" {
+			u.symbol = "main"
+		}
+		users = append(users, u)
+	}
+	return users, nil
+}
+
+// paths returns the import paths of sources.
+func paths(sources []source) []string {
+	var paths []string
+	for _, s := range sources {
+		paths = append(paths, s.path)
+	}
+	return paths
 }

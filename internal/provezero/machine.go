@@ -143,6 +143,7 @@ func (in instruction) String() string {
 
 // A comparison is of the functions of two compilations of one package.
 type comparison struct {
+	pkg          string // import path
 	functions    int
 	instructions int
 	differences  []string // one line for each function that differs

@@ -81,7 +81,7 @@ func runProof(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	flags := flag.NewFlagSet("provezero", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&p.node, "node", "./cmd/relaynode", "main package of the node")
-	flags.StringVar(&pkgs, "packages", "./message,./relay", "packages whose machine code is compared")
+	flags.StringVar(&pkgs, "packages", "", "with -code, packages to compare instead of all that the node links and that counting can reach")
 	flags.StringVar(&p.sites, "sites", "internal/lint/sites.txt", "committed list of sites")
 	flags.StringVar(&arch, "arch", "amd64,arm64", "architectures for which machine code is compared")
 	flags.BoolVar(&p.codeOnly, "code", false, "only compare machine code, without controls: for work on the source, no proof")
@@ -91,7 +91,13 @@ func runProof(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 	if err := parse(flags, args); err != nil {
 		return err
 	}
-	p.packages, p.arches = strings.Split(pkgs, ","), strings.Split(arch, ",")
+	p.arches = strings.Split(arch, ",")
+	if pkgs != "" {
+		p.packages = strings.Split(pkgs, ",")
+	}
+	if err := p.check(summary); err != nil {
+		return err
+	}
 	tmp, err := os.MkdirTemp("", "provezero")
 	if err != nil {
 		return fmt.Errorf("provezero: make directory: %w", err)
@@ -104,4 +110,15 @@ func runProof(ctx context.Context, args []string, stdout, stderr io.Writer) erro
 		err = errors.Join(err, os.WriteFile(summary, []byte(summarizeRows(rows)+"\n"), 0o644))
 	}
 	return err
+}
+
+// check refuses flags that would let a part pass for the proof.
+func (p *proof) check(summary string) error {
+	if len(p.packages) > 0 && !p.codeOnly {
+		return fmt.Errorf("provezero: %w: -packages needs -code: a choice of packages proves nothing", errUsage)
+	}
+	if summary != "" && p.codeOnly {
+		return fmt.Errorf("provezero: %w: -summary with -code: code alone is no proof", errUsage)
+	}
+	return nil
 }

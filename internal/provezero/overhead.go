@@ -71,11 +71,11 @@ func runOverhead(ctx context.Context, args []string, stdout, stderr io.Writer) e
 // measure runs production and counting builds in pairs: AB BA AB …, so that
 // what drifts weighs on both alike.
 func (o overhead) measure(ctx context.Context, progress io.Writer) (ratio, error) {
-	production, err := o.tool.compile(ctx, build{}, o.command, "msgpath-production")
+	production, err := o.tool.link(ctx, build{}, o.command, "msgpath-production")
 	if err != nil {
 		return ratio{}, err
 	}
-	counting, err := o.tool.compile(ctx, build{tags: tag}, o.command, "msgpath-counting")
+	counting, err := o.tool.link(ctx, build{tags: tag}, o.command, "msgpath-counting")
 	if err != nil {
 		return ratio{}, err
 	}

@@ -14,7 +14,7 @@ import (
 type proof struct {
 	tool     goTool
 	node     string   // main package
-	packages []string // whose code is compared
+	packages []string // compared instead of the node's, with codeOnly
 	sites    string   // list file
 	arches   []string // for which it is compared
 	ldflags  string
@@ -23,6 +23,16 @@ type proof struct {
 	counters string   // import path, found out
 	names    []string // of sites
 	linked   []string // those that the node links
+	users    []source // the node's packages that counting can reach
+	inits    []string // symbols: the initializations that declare sites
+
+	references map[string]reference // by architecture, made when needed
+}
+
+// A reference is what the reference source compiles to.
+type reference struct {
+	packages []string // import paths, counters among them
+	objects  map[string]object
 }
 
 // A row is the result of one check.
@@ -74,6 +84,12 @@ func (p *proof) prepare(ctx context.Context) error {
 	if p.linked, err = p.linkedSites(ctx); err != nil {
 		return err
 	}
+	if p.users, err = p.tool.users(ctx, build{}, p.counters, []string{p.node}); err != nil {
+		return err
+	}
+	if p.inits, err = p.declaring(); err != nil {
+		return err
+	}
 	for _, site := range p.linked {
 		if !slices.Contains(p.names, site) {
 			return fmt.Errorf("provezero: %w: site %s is not in %s", errFailed, site, p.sites)
@@ -102,10 +118,25 @@ func (p *proof) linkedSites(ctx context.Context) ([]string, error) {
 	return sitelist.Names(decls), nil
 }
 
+// declaring returns the symbols of the initializations that declare sites.
+func (p *proof) declaring() ([]string, error) {
+	var inits []string
+	for _, u := range p.users {
+		decls, err := sitelist.ScanDir(filepath.Dir(u.files[0]), p.counters)
+		if err != nil {
+			return nil, err
+		}
+		if len(decls) > 0 {
+			inits = append(inits, u.symbol+".init")
+		}
+	}
+	return inits, nil
+}
+
 // examine builds the node and probes it for symbols and names of sites.
 func (p *proof) examine(ctx context.Context, b build, name string) (symbols, sites finding, err error) {
 	b.ldflags = p.ldflags
-	path, err := p.tool.compile(ctx, b, p.node, name)
+	path, err := p.tool.link(ctx, b, p.node, name)
 	if err != nil {
 		return symbols, sites, err
 	}
@@ -155,101 +186,69 @@ func (p *proof) code(ctx context.Context) ([]row, error) {
 		if err != nil {
 			return rows, err
 		}
-		for i, c := range compared {
+		for _, c := range compared {
 			found := fmt.Sprintf("%d of %d functions differ, %d instructions", len(c.differences), c.functions, c.instructions)
-			rows = append(rows, row{"code of " + p.packages[i], arch, found, c.differences, len(c.differences) == 0})
+			rows = append(rows, row{"code of " + p.short(c.pkg), arch, found, c.differences, len(c.differences) == 0})
 		}
 	}
 	return rows, nil
 }
 
+// short returns an import path without the module's.
+func (p *proof) short(pkg string) string {
+	return strings.TrimPrefix(pkg, strings.TrimSuffix(p.counters, "counters"))
+}
+
 // compareAll compares each package for one architecture. Overlay changes the
 // real source.
 func (p *proof) compareAll(ctx context.Context, arch string, overlay map[string]string) ([]comparison, error) {
-	users, err := p.tool.users(ctx, build{arch: arch}, p.counters, p.packages)
+	reference, err := p.reference(ctx, arch)
 	if err != nil {
 		return nil, err
 	}
-	if len(users) == 0 {
-		return nil, fmt.Errorf("provezero: %w: none of %s counts", errNothing, strings.Join(p.packages, ", "))
-	}
-	reference, err := p.tool.reference(ctx, build{arch: arch}, p.counters, users)
+	real, err := p.tool.compile(ctx, build{arch: arch, overlay: overlay}, reference.packages)
 	if err != nil {
 		return nil, err
 	}
 	var compared []comparison
-	for _, pkg := range p.packages {
-		c, err := p.compare(ctx, pkg, build{arch: arch, overlay: overlay}, build{arch: arch, overlay: reference})
-		if err != nil {
-			return nil, err
+	for _, pkg := range reference.packages {
+		c := compare(real[pkg], reference.objects[pkg])
+		if c.pkg = pkg; c.functions == 0 || c.instructions == 0 {
+			return nil, fmt.Errorf("provezero: %w: %s has no function for %s", errNothing, pkg, arch)
 		}
 		compared = append(compared, c)
 	}
 	return compared, nil
 }
 
-func (p *proof) compare(ctx context.Context, pkg string, a, b build) (comparison, error) {
-	real, err := p.compiled(ctx, a, pkg, "real.a")
+// reference compiles the reference source for one architecture, once.
+func (p *proof) reference(ctx context.Context, arch string) (reference, error) {
+	if r, ok := p.references[arch]; ok {
+		return r, nil
+	}
+	roots := p.packages
+	if len(roots) == 0 {
+		roots = []string{p.node}
+	}
+	users, err := p.tool.users(ctx, build{arch: arch}, p.counters, roots)
 	if err != nil {
-		return comparison{}, err
+		return reference{}, err
 	}
-	reference, err := p.compiled(ctx, b, pkg, "reference.a")
+	if len(users) == 0 {
+		return reference{}, fmt.Errorf("provezero: %w: none of %s counts", errNothing, strings.Join(roots, ", "))
+	}
+	overlay, err := p.tool.reference(ctx, build{arch: arch}, p.counters, paths(users))
 	if err != nil {
-		return comparison{}, fmt.Errorf("%w (the reference is the source without counting)", err)
+		return reference{}, err
 	}
-	c := compare(real, reference)
-	if c.functions == 0 || c.instructions == 0 {
-		return c, fmt.Errorf("provezero: %w: %s has no function for %s", errNothing, pkg, a.arch)
-	}
-	return c, nil
-}
-
-func (p *proof) compiled(ctx context.Context, b build, pkg, name string) (object, error) {
-	archive, err := p.tool.compile(ctx, b, pkg, name)
+	r := reference{packages: append(paths(users), p.counters)}
+	r.objects, err = p.tool.compile(ctx, build{arch: arch, overlay: overlay}, r.packages)
 	if err != nil {
-		return object{}, err
+		return r, fmt.Errorf("%w (the reference is the source without counting)", err)
 	}
-	return p.tool.object(ctx, archive)
-}
-
-// negativeControls shows that each probe notices a production build that counts.
-func (p *proof) negativeControls(ctx context.Context) ([]row, error) {
-	var rows []row
-	for _, m := range mutants {
-		more, err := p.negativeControl(ctx, m)
-		rows = append(rows, more...)
-		if err != nil {
-			return rows, err
-		}
+	if p.references == nil {
+		p.references = make(map[string]reference)
 	}
-	return rows, nil
-}
-
-func (p *proof) negativeControl(ctx context.Context, m mutant) ([]row, error) {
-	overlay, err := p.tool.mutate(ctx, m, p.counters)
-	if err != nil {
-		return nil, err
-	}
-	symbols, sites, err := p.examine(ctx, build{overlay: overlay}, "node-mutant")
-	if err != nil {
-		return nil, err
-	}
-	rows := []row{{"mutant, " + m.name + ": counters symbols", "host", symbols.String(), nil, len(symbols.found) > 0}}
-	if m.keepsNames {
-		rows = append(rows, row{"mutant, " + m.name + ": names of sites", "host", sites.String(), nil, len(sites.found) > 0})
-	}
-	for _, arch := range p.arches {
-		compared, err := p.compareAll(ctx, arch, overlay)
-		if err != nil {
-			return rows, err
-		}
-		var c comparison
-		for _, one := range compared {
-			c.functions += one.functions
-			c.differences = append(c.differences, one.differences...)
-		}
-		found := fmt.Sprintf("%d of %d functions differ", len(c.differences), c.functions)
-		rows = append(rows, row{"mutant, " + m.name + ": code", arch, found, nil, len(c.differences) > 0})
-	}
-	return rows, nil
+	p.references[arch] = r
+	return r, nil
 }

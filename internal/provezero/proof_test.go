@@ -32,17 +32,20 @@ func runProve(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // architectures and with all controls.
 func TestProof(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "summary.txt")
-	code, out, _ := runProve(t, "-packages", traffic, "-summary", file)
+	code, out, _ := runProve(t, "-summary", file)
 	if code != exitOK || strings.Contains(out, "FAIL") {
 		t.Errorf("exit %d, want %d", code, exitOK)
 	}
-	for _, want := range []string{"amd64", "arm64", "mutant, Decode counts: code", "mutant, NewSite keeps the name: names of sites"} {
+	for _, want := range []string{
+		"amd64", "arm64", "code of counters", "code of internal/provezero/testdata/node", "code of internal/provezero/testdata/traffic",
+		"mutant, Decode counts: code", "mutant, Copy prints, inlined: code", "mutant, NewSite keeps the name: names of sites",
+	} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no row with %q", want)
 		}
 	}
 	summary, err := os.ReadFile(file)
-	if err != nil || !strings.HasPrefix(string(summary), "14 of 14 checks") {
+	if err != nil || !strings.HasPrefix(string(summary), "21 of 21 checks") {
 		t.Errorf("summary %q, %v", summary, err)
 	}
 }
@@ -70,8 +73,10 @@ func TestProofRefuses(t *testing.T) {
 		code int
 		want string
 	}{
-		{"stripped", []string{"-ldflags=-s -w", "-packages", traffic, "-arch", "amd64"}, exitFailed, errStripped.Error()},
+		{"stripped", []string{"-ldflags=-s -w", "-arch", "amd64"}, exitFailed, errStripped.Error()},
 		{"no package that counts", []string{"-code", "-packages", "./verdict/../internal/provezero/sitelist"}, exitNothing, "none of"},
+		{"a choice of packages", []string{"-packages", traffic}, exitUsage, "needs -code"},
+		{"a summary of code alone", []string{"-code", "-summary", "none.txt"}, exitUsage, "no proof"},
 		{"no site", []string{"-node", "./internal/provezero/sitelist"}, exitNothing, "links no site"},
 		{"site not in the list", []string{"-sites", "internal/provezero/testdata/few.txt"}, exitFailed, "site traffic.send is not in"},
 		{"no list", []string{"-sites", "none.txt"}, exitFailed, "none.txt"},
@@ -92,7 +97,7 @@ func TestProofRefuses(t *testing.T) {
 // TestSiteNames: the names of functions and types are not those of sites.
 func TestSiteNames(t *testing.T) {
 	tool := goTool{dir: "../..", tmp: t.TempDir()}
-	path, err := tool.compile(t.Context(), build{}, testNode, "node")
+	path, err := tool.link(t.Context(), build{}, testNode, "node")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,14 +15,15 @@ import (
 )
 
 // reference writes the reference source of pkgs, in which nothing is counted,
-// and returns it as an overlay. It must be loaded for the architecture that is
+// and of the counters package, in which no function does anything, and returns
+// both as an overlay. It must be loaded for the architecture that is
 // compiled, since that selects files.
 func (g goTool) reference(ctx context.Context, b build, counters string, pkgs []string) (map[string]string, error) {
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
 		Context: ctx, Dir: g.dir, Env: append(os.Environ(), b.env()...),
-	}, pkgs...)
+	}, append([]string{counters}, pkgs...)...)
 	if err != nil {
 		return nil, fmt.Errorf("provezero: load packages: %w", err)
 	}
@@ -43,7 +44,8 @@ func (g goTool) reference(ctx context.Context, b build, counters string, pkgs []
 	return overlay, nil
 }
 
-// writeReference adds the files of pkg that count to overlay.
+// writeReference adds the files of pkg that count to overlay. For the counters
+// package, these are the ones that only production has.
 func writeReference(pkg *packages.Package, counters, dir string, overlay map[string]string) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return err
@@ -54,7 +56,12 @@ func writeReference(pkg *packages.Package, counters, dir string, overlay map[str
 		if err != nil {
 			return err
 		}
-		out, err := strip(pkg.Fset, file, src, pkg.TypesInfo, counters)
+		var out []byte
+		if pkg.PkgPath == counters {
+			out, err = blank(pkg.Fset, file, src)
+		} else {
+			out, err = strip(pkg.Fset, file, src, pkg.TypesInfo, counters)
+		}
 		if err != nil {
 			return err
 		}

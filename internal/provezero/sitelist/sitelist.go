@@ -88,7 +88,7 @@ func scanFile(path, counters string) ([]Declaration, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sitelist: parse: %w", err)
 	}
-	name := importName(file, counters)
+	name := ImportName(file, counters)
 	if name == "" {
 		return nil, nil
 	}
@@ -110,8 +110,8 @@ func scanFile(path, counters string) ([]Declaration, error) {
 	return decls, errors.Join(errs...)
 }
 
-// importName returns the name under which file imports path, "" if it does not.
-func importName(file *ast.File, path string) string {
+// ImportName returns the name under which file imports path, "" if it does not.
+func ImportName(file *ast.File, path string) string {
 	for _, spec := range file.Imports {
 		if p, err := strconv.Unquote(spec.Path.Value); err != nil || p != path {
 			continue

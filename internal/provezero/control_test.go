@@ -1,0 +1,136 @@
+//go:build !msgpathcounters
+
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+// prepared returns a proof of the node of testdata, ready for controls.
+func prepared(t *testing.T) *proof {
+	t.Helper()
+	p := &proof{
+		tool:  goTool{dir: "../..", tmp: t.TempDir()},
+		node:  testNode,
+		sites: ourSites, arches: []string{"amd64", "arm64"},
+	}
+	if err := p.prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// TestControlWithoutMutant: what a mutant must show is not found in the
+// production build as it is, so that each row of each control can fail.
+func TestControlWithoutMutant(t *testing.T) {
+	p := prepared(t)
+	for _, m := range mutants {
+		t.Run(m.name, func(t *testing.T) {
+			_, want, err := p.mutate(t.Context(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := p.control(t.Context(), "nothing", map[string]string{}, want)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range rows {
+				if alone := want.symbol == "" && strings.HasSuffix(r.check, "symbols"); r.ok != alone {
+					t.Errorf("%s (%s) passes: %v, %s %v", r.check, r.arch, r.ok, r.found, r.details)
+				}
+			}
+		})
+	}
+}
+
+// TestControlEnabledAlone: a build in which only Enabled is true calls functions
+// that do nothing, and must not pass for one that counts.
+func TestControlEnabledAlone(t *testing.T) {
+	p := prepared(t)
+	enabled := mutant{name: "Enabled", old: "const Enabled = false", new: "const Enabled = true"}
+	overlay, want, err := p.mutate(t.Context(), enabled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want.symbol != "" || len(want.functions) > 0 {
+		t.Fatalf("trace %+v, want none", want)
+	}
+	want.symbol = p.counters + ".decodes"
+	rows, err := p.control(t.Context(), "Enabled", overlay, want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if r.ok {
+			t.Errorf("%s (%s) passes: %s", r.check, r.arch, r.found)
+		}
+	}
+}
+
+// TestMutants: each is made of the source as it is, and leaves a trace that the
+// package and not a list in this program determines.
+func TestMutants(t *testing.T) {
+	p := prepared(t)
+	const pkg = "github.com/msgpath/msgpath/internal/provezero/testdata/traffic."
+	for name, want := range map[string]string{
+		"Decode counts":          pkg + "(*receive).Receive",
+		"Copy prints, inlined":   pkg + "(*Shelf).Put " + pkg + "(*receive).Receive",
+		"NewSite keeps the name": pkg + "init",
+	} {
+		for _, m := range mutants {
+			if m.name != name {
+				continue
+			}
+			_, got, err := p.mutate(t.Context(), m)
+			if functions := strings.Join(got.functions, " "); err != nil || functions != want {
+				t.Errorf("%s: functions %s, %v, want %s", name, functions, err, want)
+			}
+		}
+	}
+	for _, m := range []mutant{{name: "no such text", old: "func Count()"}, {name: "no call", old: "func Load", new: "func Load", frees: "IDHash"}} {
+		if _, _, err := p.mutate(t.Context(), m); err == nil {
+			t.Errorf("mutant %q is made", m.name)
+		}
+	}
+}
+
+func TestFreeFile(t *testing.T) {
+	const src = `package p
+
+import c "example.org/counters"
+
+func f(n int) {
+	if c.Enabled && n > 1 {
+		c.Copy(n)
+	}
+	if c.Enabled {
+		c.Decode(n)
+	}
+}
+
+func (t *T[K]) g() { _ = func() { if c.Enabled { c.Copy(1) } } }
+
+func (t T) h() { c.Hash(1) }
+`
+	out, functions, err := freeFile("p.go", []byte(src), "example.org/counters", "Copy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(functions, " "); got != "f (*T).g" {
+		t.Errorf("functions %s", got)
+	}
+	want := strings.NewReplacer("c.Enabled && n", "true && n", "if c.Enabled { c.Copy", "if true { c.Copy").Replace(src)
+	if string(out) != want {
+		t.Errorf("freed\n%s\nwant\n%s", out, want)
+	}
+}
+
+func TestComparisonNames(t *testing.T) {
+	c := comparison{differences: []string{"p.f: instruction 1", "p.(*T).g.func1: only here", "p.h[go.shape.int]: 3 instructions"}}
+	for function, want := range map[string]bool{"p.f": true, "p.(*T).g": true, "p.h": true, "p": true, "p.g": false, "p.(*T)": true, "p.": false, "p.ff": false} {
+		if got := c.names(function); got != want {
+			t.Errorf("names(%q) = %v", function, got)
+		}
+	}
+}
