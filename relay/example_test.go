@@ -58,7 +58,7 @@ func Example() {
 	s := r.Stats()[0]
 	fmt.Println("published", s.Published, "delivered", s.Delivered)
 	// Output:
-	// 685a4c6598b7258c4f4921b82ca043ca255111a2ad005bcafcf5b43de5292264 <nil>
+	// a798d7875198a0cd446f9d202573ca86799bc7068b52eee1df3508aaa257288f <nil>
 	// hello on /example/1/chat/proto
 	// <nil> <nil>
 	// published 1 delivered 1
