@@ -42,7 +42,16 @@ func TestNanosPerMessage(t *testing.T) {
 		{"good", func(*verdict.Result) {}, 250},
 		{"kind", func(r *verdict.Result) { r.Kind = "other" }, 0},
 		{"no run", func(r *verdict.Result) { r.Runs = nil }, 0},
-		{"two runs", func(r *verdict.Result) { r.Runs = append(r.Runs, r.Runs[0]) }, 0},
+		{"median of three", func(r *verdict.Result) {
+			slow, slower := r.Runs[0], r.Runs[0]
+			slow.CPUNanos, slower.CPUNanos = 400_000, 900_000
+			r.Runs = append(r.Runs, slower, slow)
+		}, 400},
+		{"one of two not verified", func(r *verdict.Result) {
+			r.Runs = append(r.Runs, r.Runs[0])
+			r.Runs[1].Verified = false
+		}, 0},
+		{"an invalid run", func(r *verdict.Result) { r.Invalid = []verdict.Invalid{{Reason: "lost"}} }, 0},
 		{"not verified", func(r *verdict.Result) { r.Runs[0].Verified = false }, 0},
 		{"no message", func(r *verdict.Result) { r.Runs[0].Messages = 0 }, 0},
 		{"no time", func(r *verdict.Result) { r.Runs[0].CPUNanos = 0 }, 0},
