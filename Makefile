@@ -103,7 +103,7 @@ prove-zero: need-go ## prove that production builds carry no counters
 	@$(state) > out/prove-zero.ok
 
 .PHONY: overhead
-overhead: need-go ## measure what counting costs in CPU time
+overhead: need-go ## measure what counting costs in CPU time, about four minutes
 	go run ./internal/provezero overhead
 
 # What the benchmark's acceptance table quotes.

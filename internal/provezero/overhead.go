@@ -46,7 +46,7 @@ func runOverhead(ctx context.Context, args []string, stdout, stderr io.Writer) e
 	flags := flag.NewFlagSet("provezero overhead", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.command, "command", "./cmd/msgpath", "main package of the benchmark")
-	flags.IntVar(&o.pairs, "pairs", 2*minPairs, "pairs of runs")
+	flags.IntVar(&o.pairs, "pairs", minPairs, "pairs of runs")
 	flags.StringVar(&o.tool.dir, "C", ".", "directory of the module")
 	if err := parse(flags, args); err != nil {
 		return err
