@@ -4,28 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"strings"
+
+	"github.com/msgpath/msgpath/node"
 )
 
 // databaseFiles are what SQLite keeps beside each other for one database.
 var databaseFiles = []string{"", "-wal", "-shm", "-journal"}
 
-// archiveFile returns the file that an archive's name stands for, "" for one
-// without a file.
-func archiveFile(name string) (string, error) {
-	switch {
-	case name == "memory", name == "sqlite::memory:":
-		return "", nil
-	case strings.HasPrefix(name, "sqlite:") && len(name) > len("sqlite:"):
-		return strings.TrimPrefix(name, "sqlite:"), nil
-	}
-	return "", fmt.Errorf("bench: archive %q: want memory, sqlite::memory: or sqlite:FILE", name)
-}
-
 // claimArchive makes sure that the archive's files are the run's own: none may
 // exist, and all are removed by the returned function.
 func claimArchive(name string) (clean func() error, err error) {
-	file, err := archiveFile(name)
+	file, err := node.ArchiveFile(name)
 	if file == "" || err != nil {
 		return func() error { return nil }, err
 	}

@@ -8,10 +8,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -116,17 +116,19 @@ func (o Options) Validate() error {
 	if o.Window > relay.DefaultSubscription {
 		bad("window %d: the queues on the path hold %d messages, and what a full queue drops makes a run invalid", o.Window, relay.DefaultSubscription)
 	}
-	if _, err := archiveFile(o.Archive); err != nil {
-		errs = append(errs, err)
+	if o.Archive == "" {
+		bad("no archive: want memory, sqlite::memory: or sqlite:FILE")
+	}
+	if _, err := node.ArchiveFile(o.Archive); err != nil {
+		bad("%w", err)
 	}
 	return errors.Join(errs...)
 }
 
 func (o Options) settings() verdict.Settings {
-	sample := NewWorkload(o.Seed, o.Profile, PubsubTopic, o.Messages, time.Now(), 0)
 	return verdict.Settings{
 		Messages: o.Messages, WarmupMicro: o.WarmupMicro, WarmupMacro: o.WarmupMacro,
-		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(sample.PayloadBytes()),
+		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(o.Profile.payloadBytes(o.Messages)),
 		Window: o.Window, Runs: o.Runs, Hash: o.Hash.String(), Archive: o.Archive,
 		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold,
 	}

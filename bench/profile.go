@@ -191,3 +191,11 @@ func (p Profile) counts(n int) []int {
 	}
 	return counts
 }
+
+// payloadBytes returns the sum of the payload sizes of n messages.
+func (p Profile) payloadBytes(n int) (sum int64) {
+	for i, count := range p.counts(n) {
+		sum += int64(count) * int64(p.Sizes[i])
+	}
+	return sum
+}

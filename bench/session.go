@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/shirou/gopsutil/v4/mem"
@@ -107,7 +106,11 @@ func (s *session) prepareMemory() {
 	if s.options.Archive != DefaultArchive {
 		return
 	}
-	if err := reservePagesOnce(archivePage, archivePages(s.result.Settings)); err != nil {
+	pages := archivePages(s.result.Settings)
+	if reservedPages() >= pages {
+		return
+	}
+	if err := ReservePages(archivePage, pages); err != nil {
 		limit("Memory of the archive was not mapped beforehand: %v.", err)
 	}
 }
@@ -117,26 +120,6 @@ func archivePages(s verdict.Settings) int {
 	messages := s.Messages + max(s.WarmupMicro, s.WarmupMacro)
 	payload := float64(s.PayloadBytes) * float64(messages) / float64(s.Messages)
 	return (int(1.1*payload)+rowBytes*messages)/archivePage + fixedPages
-}
-
-var reserved struct {
-	sync.Mutex
-	pages int
-}
-
-// reservePagesOnce reserves pages for the life of the process, which is possible
-// once.
-func reservePagesOnce(pageSize, pages int) error {
-	reserved.Lock()
-	defer reserved.Unlock()
-	if reserved.pages >= pages {
-		return nil
-	}
-	if err := ReservePages(pageSize, pages); err != nil {
-		return err
-	}
-	reserved.pages = pages
-	return nil
 }
 
 // jobs returns the runs in order: scenario by scenario, all paths of a run

@@ -151,6 +151,16 @@ func TestRunsAreInterleavedOverPaths(t *testing.T) {
 	}
 }
 
+func TestArchiveNamesAreTheNodes(t *testing.T) {
+	for _, name := range []string{"", "sqlite:", "sqlite:file:x?mode=ro", "sqlite::memory:x"} {
+		o := small(t, Micro)
+		o.Archive = name
+		if err := o.Validate(); err == nil || !strings.Contains(err.Error(), "archive") {
+			t.Errorf("archive %q: %v", name, err)
+		}
+	}
+}
+
 func TestRunEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

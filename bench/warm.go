@@ -71,7 +71,14 @@ func touchHeap(n int) {
 
 var reserve struct {
 	sync.Mutex
-	done bool
+	pages int // 0: none yet
+}
+
+// reservedPages returns how many pages the process has reserved.
+func reservedPages() int {
+	reserve.Lock()
+	defer reserve.Unlock()
+	return reserve.pages
 }
 
 // ReservePages maps memory for n database pages of pageSize bytes and gives it
@@ -91,7 +98,7 @@ func ReservePages(pageSize, n int) error {
 	}
 	reserve.Lock()
 	defer reserve.Unlock()
-	if reserve.done {
+	if reserve.pages > 0 {
 		return errors.New("bench: reserve pages: reserved already")
 	}
 	tls := libc.NewTLS()
@@ -99,7 +106,7 @@ func ReservePages(pageSize, n int) error {
 	if err := reservePages(tls, pageSize, n); err != nil {
 		return fmt.Errorf("bench: reserve pages: %w", err)
 	}
-	reserve.done = true
+	reserve.pages = n
 	return nil
 }
 

@@ -215,6 +215,16 @@ func TestOptionsValidate(t *testing.T) {
 	if _, err := New(Options{Sync: true}); err == nil || !strings.Contains(err.Error(), "Sync") {
 		t.Errorf("a sync set without an archive: %v", err)
 	}
+	for name, want := range map[string]string{
+		"": "", "memory": "", "sqlite::memory:": "", "sqlite:x.db": "x.db", "sqlite:a:b": "a:b",
+	} {
+		if file, err := ArchiveFile(name); err != nil || file != want {
+			t.Errorf("file of archive %q: %q, %v; want %q", name, file, err, want)
+		}
+	}
+	if _, err := ArchiveFile("mysql:x"); err == nil || !strings.Contains(err.Error(), `"mysql:x"`) {
+		t.Errorf("file of an unknown archive: %v", err)
+	}
 	for _, name := range []string{"sqlite:file:x?mode=ro", "sqlite::memory:x"} {
 		if err := (Options{Archive: name}).Validate(); err == nil || !strings.Contains(err.Error(), name) {
 			t.Errorf("archive %q: %v", name, err)

@@ -34,6 +34,20 @@ func parseArchive(name string) (opener, error) {
 	return nil, errors.New("want memory, sqlite::memory: or sqlite:FILE")
 }
 
+// ArchiveFile returns the file in which the archive called name, as in
+// Options.Archive, keeps its messages: "" for one in memory and for none. An
+// error says why Options would refuse the name.
+func ArchiveFile(name string) (string, error) {
+	if _, err := parseArchive(name); err != nil {
+		return "", fmt.Errorf("node: archive %q: %w", name, err)
+	}
+	file, ok := strings.CutPrefix(name, "sqlite:")
+	if !ok || file == sqlite.Memory {
+		return "", nil
+	}
+	return file, nil
+}
+
 // openArchive opens the configured archive, if there is one, and makes it the
 // relay's store. Opening ends with ctx; what is stored goes on with work.
 func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
