@@ -31,6 +31,9 @@ var (
 	branch = unknown
 )
 
+// modulePath is that of the main module.
+const modulePath = "github.com/msgpath/msgpath"
+
 // countersTag is the build tag of the counting build.
 const countersTag = "msgpathcounters"
 
@@ -57,6 +60,7 @@ func ReadEnvironment(commandLine []string, logLevel string) (verdict.Environment
 		CommandLine: slices.Clone(commandLine),
 		LogLevel:    logLevel,
 	}
+	e.Sites = counters.Sites()
 	e.GOGC, e.GOMEMLIMIT = collectorSettings()
 	err := errors.Join(describeMachine(&e), describeBuild(&e))
 	if err != nil {
@@ -144,6 +148,18 @@ func sourceRevision(info *debug.BuildInfo) string {
 		return recorded + "-dirty"
 	}
 	return recorded
+}
+
+// sourceLines returns the lines that caused what a node counted, those of this
+// module without its path.
+func sourceLines(s counters.Set) []counters.SiteLines {
+	lines := counters.Lines(s)
+	for _, l := range lines {
+		for i := range l.At {
+			l.At[i] = strings.TrimPrefix(l.At[i], modulePath+"/")
+		}
+	}
+	return lines
 }
 
 func setting(info *debug.BuildInfo, key string) string {

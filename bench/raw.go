@@ -189,6 +189,7 @@ func (n *rawNode) account() verdict.Node {
 	}
 	if counters.Enabled {
 		v.Sites = append([]counters.SiteCounts{}, counters.Load(n.counts)...)
+		v.Lines = sourceLines(n.counts)
 	}
 	return v
 }

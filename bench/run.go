@@ -146,6 +146,12 @@ func finish(ctx context.Context, target Target, account []verdict.Node, run *ver
 		}
 		run.Verified = true
 	}
+	if v, ok := target.(Viewer); ok {
+		var err error
+		if run.ViewsChecked, err = v.Views(); err != nil {
+			return err
+		}
+	}
 	if err := target.Close(); err != nil {
 		return err
 	}

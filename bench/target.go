@@ -50,6 +50,15 @@ type Verifier interface {
 	Verify(ctx context.Context) error
 }
 
+// A Viewer is a Target whose receiver shares one decoded message between
+// consumers.
+type Viewer interface {
+	// Views looks, outside the counted path, at messages that were shared before
+	// the measured part and returns how many it saw. Its error says which was
+	// altered since. It is called when every message was delivered.
+	Views() (int, error)
+}
+
 // settling waits until a publisher has delivered to itself what it published,
 // which the receiver's deliveries do not wait for.
 type settling struct {

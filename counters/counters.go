@@ -79,6 +79,13 @@ type SiteCounts struct {
 	Counts
 }
 
+// SiteLines are the source lines that caused one kind of event at a site.
+type SiteLines struct {
+	Site  string   `json:"site"`  // "package.site"
+	Event string   `json:"event"` // "decode", "hash", "id_hash", "encode" or "copy"
+	At    []string `json:"at"`    // "import/path/file.go:12", ascending
+}
+
 // Total returns the sum over sites.
 func Total(sites []SiteCounts) (sum Counts) {
 	for _, s := range sites {

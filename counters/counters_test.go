@@ -2,6 +2,7 @@ package counters_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -211,6 +212,9 @@ func TestSinceOfOneSet(t *testing.T) {
 
 func TestCountingAllocatesNothing(t *testing.T) {
 	set := counters.New()
+	for range 16 { // the first ones are traced to their lines
+		counters.Decode(set, siteA, 1)
+	}
 	if got := testing.AllocsPerRun(100, func() { counters.Decode(set, siteA, 1) }); got != 0 {
 		t.Errorf("%v allocations, want none", got)
 	}
@@ -234,5 +238,48 @@ func TestSumOverNodes(t *testing.T) {
 	want := counters.Total(inThisBuild(counters.SiteCounts{Counts: counters.Counts{Decodes: 3, DecodedBytes: 7}}))
 	if sum != want {
 		t.Errorf("sum over nodes and sites %+v, want %+v", sum, want)
+	}
+}
+
+// countedTwice counts at siteB from two lines.
+func countedTwice(set counters.Set) {
+	counters.Hash(set, siteB, 1)
+	counters.Hash(set, siteB, 1)
+	counters.Encode(set, counters.Site{}, 1) // a site that nobody declared
+}
+
+func TestLines(t *testing.T) {
+	set := counters.New()
+	for range 100 {
+		countedTwice(set)
+	}
+	got := counters.Lines(set)
+	if !counters.Enabled {
+		if got != nil {
+			t.Errorf("a build that does not count has lines: %v", got)
+		}
+		return
+	}
+	if len(got) != 2 || got[0].Site != "?" || got[0].Event != "encode" || len(got[0].At) != 1 ||
+		got[1].Event != "hash" || len(got[1].At) != 2 {
+		t.Fatalf("lines are %+v", got)
+	}
+	for _, line := range got[1].At {
+		if !strings.HasPrefix(line, "github.com/msgpath/msgpath/counters_test/counters_test.go:") {
+			t.Errorf("line is %q", line)
+		}
+	}
+	if counters.Lines(counters.Set{}) != nil {
+		t.Error("the zero Set has lines")
+	}
+}
+
+func TestFind(t *testing.T) {
+	site, ok := counters.Find("counters_test.a")
+	if ok != counters.Enabled || ok && site != siteA {
+		t.Errorf("found %v, %t", site, ok)
+	}
+	if site, ok := counters.Find("counters_test.none"); ok || site != (counters.Site{}) {
+		t.Errorf("found %v, %t, want none", site, ok)
 	}
 }

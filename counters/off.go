@@ -17,6 +17,10 @@ func NewSite(string) Site { return Site{} }
 // Sites returns the names of all declared sites in ascending order.
 func Sites() []string { return nil }
 
+// Find returns the site of this name, and false if none is declared. A build
+// without the tag knows none.
+func Find(string) (Site, bool) { return Site{}, false }
+
 // A Set counts the work of one node. The zero Set counts nothing.
 //
 // What can be done with a Set are functions of this package: the linker keeps
@@ -46,3 +50,8 @@ func Copy(Set, Site, int) {}
 // Load returns the counts so far of each site with any, by name. It is exact
 // once nothing counts any more; before, an event may be there without its bytes.
 func Load(Set) []SiteCounts { return nil }
+
+// Lines returns which lines caused the events so far, by site and event: lines
+// of the package that declared the site, as far as the first 16 events of each
+// kind show them. It is nil in a build that does not count.
+func Lines(Set) []SiteLines { return nil }

@@ -20,7 +20,8 @@ const maxSites = 128
 
 var declared struct {
 	sync.Mutex
-	names []string // index = Site.index-1
+	names    []string          // index = Site.index-1
+	packages map[string]string // by name, the import path of the declaring package
 }
 
 // A Site is a place in the code where messages are worked on. The zero Site is
@@ -43,6 +44,10 @@ func NewSite(name string) Site {
 		panic(fmt.Sprintf("counters: declare site %q: more than %d sites", name, maxSites-1))
 	}
 	declared.names = append(declared.names, name)
+	if declared.packages == nil {
+		declared.packages = make(map[string]string)
+	}
+	declared.packages[name] = callerPackage()
 	return Site{index: uint8(len(declared.names))}
 }
 
@@ -63,74 +68,84 @@ func Sites() []string {
 	return slices.Sorted(slices.Values(declared.names))
 }
 
+// Find returns the site of this name, and false if none is declared. A build
+// without the tag knows none.
+func Find(name string) (Site, bool) {
+	declared.Lock()
+	defer declared.Unlock()
+	i := slices.Index(declared.names, name)
+	return Site{index: uint8(i + 1)}, i >= 0
+}
+
 // A Set counts the work of one node. The zero Set counts nothing.
 //
 // What can be done with a Set are functions of this package: the linker keeps
 // every exported method of a type that reflection could reach, which is each
 // type inside a value that was ever put into an interface, whether or not
 // anybody calls it.
-type Set struct{ cells *[maxSites]cell }
+type Set struct{ node *node }
 
-type cell struct{ decode, hash, idHash, encode, copied tally }
+// node is what a Set points at.
+type node struct {
+	cells [maxSites]cell
+	lines lines
+}
+
+// cell is what happened at one site, by event.
+type cell [events]tally
 
 type tally struct{ n, bytes atomic.Uint64 }
 
-// add counts one event of n bytes. A reader may see the event before its bytes.
-func (t *tally) add(n int) {
-	t.n.Add(1)
+// Events, as indices of a cell.
+const (
+	decode = iota
+	hash
+	idHash
+	encode
+	copied
+	events
+)
+
+// add counts one event of n bytes at site. A reader may see the event before its
+// bytes.
+func (s Set) add(site Site, event, n int) {
+	if s.node == nil {
+		return
+	}
+	t := &s.node.cells[site.index][event]
+	if t.n.Add(1) <= traced {
+		s.node.lines.note(site, event)
+	}
 	t.bytes.Add(uint64(n))
 }
 
 // New returns a Set for one node.
-func New() Set { return Set{cells: new([maxSites]cell)} }
+func New() Set { return Set{node: new(node)} }
 
 // Decode counts one decode of n bytes at site.
-func Decode(s Set, site Site, n int) {
-	if s.cells != nil {
-		s.cells[site.index].decode.add(n)
-	}
-}
+func Decode(s Set, site Site, n int) { s.add(site, decode, n) }
 
 // Hash counts one message hash over n bytes of payload and meta at site.
-func Hash(s Set, site Site, n int) {
-	if s.cells != nil {
-		s.cells[site.index].hash.add(n)
-	}
-}
+func Hash(s Set, site Site, n int) { s.add(site, hash, n) }
 
 // IDHash counts one gossip message id over n bytes at site.
-func IDHash(s Set, site Site, n int) {
-	if s.cells != nil {
-		s.cells[site.index].idHash.add(n)
-	}
-}
+func IDHash(s Set, site Site, n int) { s.add(site, idHash, n) }
 
 // Encode counts one encode to n bytes at site.
-func Encode(s Set, site Site, n int) {
-	if s.cells != nil {
-		s.cells[site.index].encode.add(n)
-	}
-}
+func Encode(s Set, site Site, n int) { s.add(site, encode, n) }
 
 // Copy counts one copy of n payload bytes at site.
-func Copy(s Set, site Site, n int) {
-	if s.cells != nil {
-		s.cells[site.index].copied.add(n)
-	}
-}
+func Copy(s Set, site Site, n int) { s.add(site, copied, n) }
 
 // Load returns the counts so far of each site with any, by name. It is exact
 // once nothing counts any more; before, an event may be there without its bytes.
 func Load(s Set) []SiteCounts {
-	if s.cells == nil {
+	if s.node == nil {
 		return nil
 	}
-	declared.Lock()
-	names := slices.Concat([]string{"?"}, declared.names)
-	declared.Unlock()
 	var sites []SiteCounts
-	for i, name := range names {
-		if c := s.cells[i].load(); c != (Counts{}) {
+	for i, name := range siteNames() {
+		if c := s.node.cells[i].load(); c != (Counts{}) {
 			sites = append(sites, SiteCounts{Site: name, Counts: c})
 		}
 	}
@@ -140,10 +155,27 @@ func Load(s Set) []SiteCounts {
 
 func (c *cell) load() Counts {
 	return Counts{
-		Decodes: c.decode.n.Load(), DecodedBytes: c.decode.bytes.Load(),
-		Hashes: c.hash.n.Load(), HashedBytes: c.hash.bytes.Load(),
-		IDHashes: c.idHash.n.Load(), IDHashedBytes: c.idHash.bytes.Load(),
-		Encodes: c.encode.n.Load(), EncodedBytes: c.encode.bytes.Load(),
-		Copies: c.copied.n.Load(), CopiedBytes: c.copied.bytes.Load(),
+		Decodes: c[decode].n.Load(), DecodedBytes: c[decode].bytes.Load(),
+		Hashes: c[hash].n.Load(), HashedBytes: c[hash].bytes.Load(),
+		IDHashes: c[idHash].n.Load(), IDHashedBytes: c[idHash].bytes.Load(),
+		Encodes: c[encode].n.Load(), EncodedBytes: c[encode].bytes.Load(),
+		Copies: c[copied].n.Load(), CopiedBytes: c[copied].bytes.Load(),
 	}
+}
+
+// siteNames returns the name of each site, that of the zero Site first.
+func siteNames() []string {
+	declared.Lock()
+	defer declared.Unlock()
+	return slices.Concat([]string{"?"}, declared.names)
+}
+
+// Lines returns which lines caused the events so far, by site and event: lines
+// of the package that declared the site, as far as the first 16 events of each
+// kind show them. It is nil in a build that does not count.
+func Lines(s Set) []SiteLines {
+	if s.node == nil {
+		return nil
+	}
+	return s.node.lines.list()
 }

@@ -17,10 +17,8 @@ import (
 // metric is one unit of the Go benchmark lines. value returns nil for what was
 // not measured, and the line then lacks it.
 type metric struct {
-	unit   string
-	exact  bool // repetition adds no confidence: any difference is one
-	higher bool // higher is better
-	value  func(benchLine) *float64
+	Metric
+	value func(benchLine) *float64
 }
 
 // benchLine is what one Go benchmark line is made of.
@@ -34,9 +32,19 @@ func (l benchLine) perMessage(n uint64) *float64 {
 	return known(float64(n) / float64(l.run.Messages))
 }
 
+// unexplained returns the bytes allocated per message less those that the
+// ledger of counted work accounts for: what was copied, and what was encoded. A
+// decode or copy that nobody counted is in it.
+func (l benchLine) unexplained() *float64 {
+	if l.counts == nil {
+		return nil
+	}
+	return known((float64(l.run.AllocBytes) - float64(l.counts.CopiedBytes) - float64(l.counts.EncodedBytes)) / float64(l.run.Messages))
+}
+
 // count makes a metric of a count, per message.
 func count(unit string, field func(*counters.Counts) *uint64) metric {
-	return metric{unit: unit, exact: true, value: func(l benchLine) *float64 {
+	return metric{Metric{Name: unit, Class: Count}, func(l benchLine) *float64 {
 		if l.counts == nil {
 			return nil
 		}
@@ -47,7 +55,7 @@ func count(unit string, field func(*counters.Counts) *uint64) metric {
 // whole makes a metric of something that the run as a whole has: a line of one
 // role would only repeat it.
 func whole(unit string, value func(benchLine) *float64) metric {
-	return metric{unit: unit, value: func(l benchLine) *float64 {
+	return metric{Metric{Name: unit, Class: Time}, func(l benchLine) *float64 {
 		if l.row.Role != RoleAll {
 			return nil
 		}
@@ -56,7 +64,12 @@ func whole(unit string, value func(benchLine) *float64) metric {
 }
 
 func higher(m metric) metric {
-	m.higher = true
+	m.Higher = true
+	return m
+}
+
+func memory(m metric) metric {
+	m.Class = Memory
 	return m
 }
 
@@ -68,9 +81,11 @@ var metrics = []metric{
 	whole("latency-p50-ns", func(l benchLine) *float64 { return l.row.LatencyP50 }),
 	whole("latency-p99-ns", func(l benchLine) *float64 { return l.row.LatencyP99 }),
 	whole("cpu-ns/msg", func(l benchLine) *float64 { return l.row.CPUNanos }),
-	whole("B/msg", func(l benchLine) *float64 { return l.perMessage(l.run.AllocBytes) }),
-	whole("allocs/msg", func(l benchLine) *float64 { return l.row.Allocs }),
-	whole("peak-heap-B", func(l benchLine) *float64 { return known(float64(l.run.PeakHeap)) }),
+	memory(whole("B/msg", func(l benchLine) *float64 { return l.perMessage(l.run.AllocBytes) })),
+	memory(whole("allocs/msg", func(l benchLine) *float64 { return l.row.Allocs })),
+	memory(whole("peak-heap-B", func(l benchLine) *float64 { return known(float64(l.run.PeakHeap)) })),
+	memory(whole("live-heap-B", func(l benchLine) *float64 { return known(float64(l.run.LiveDelta)) })),
+	memory(whole("unexplained-B/msg", benchLine.unexplained)),
 	count("decodes/msg", func(c *counters.Counts) *uint64 { return &c.Decodes }),
 	count("hashes/msg", func(c *counters.Counts) *uint64 { return &c.Hashes }),
 	count("id-hashes/msg", func(c *counters.Counts) *uint64 { return &c.IDHashes }),
@@ -142,11 +157,11 @@ func benchResults(r Result) (results []*benchfmt.Result, err error) {
 
 // unitLine says how benchstat is to treat the metric.
 func (m metric) unitLine() string {
-	line := "Unit " + m.unit
-	if m.exact {
+	line := "Unit " + m.Name
+	if m.Class == Count {
 		line += " assume=exact"
 	}
-	if m.higher {
+	if m.Higher {
 		return line + " better=higher\n"
 	}
 	return line + " better=lower\n"
@@ -189,7 +204,7 @@ func (l benchLine) result(config []benchfmt.Config) *benchfmt.Result {
 	}
 	for _, m := range metrics {
 		if v := m.value(l); v != nil {
-			res.Values = append(res.Values, benchfmt.Value{Value: *v, Unit: m.unit})
+			res.Values = append(res.Values, benchfmt.Value{Value: *v, Unit: m.Name})
 		}
 	}
 	return res

@@ -32,7 +32,8 @@ var resolvedSchema = sync.OnceValues(func() (*jsonschema.Resolved, error) {
 
 // WriteJSON writes r as indented JSON with its fields in one order and object
 // keys ascending: the same Result gives the same bytes. A nil slice is written
-// as an empty one, but for Sites, where null means "not counted".
+// as an empty one, but for Sites and Lines,
+// where null means "not known".
 func WriteJSON(w io.Writer, r Result) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("verdict: write JSON: %w", err)
@@ -64,7 +65,7 @@ func filled(r Result) Result {
 func some[T any](s []T) []T { return append(make([]T, 0, len(s)), s...) }
 
 // ReadJSON reads what [WriteJSON] wrote, and nothing else: another kind or
-// schema version, an unknown or missing field, a value of another type, text
+// newer schema version, an unknown or missing field, a value of another type, text
 // after the document, and what [Result.Validate] refuses are errors. At most
 // 64 MiB are read.
 func ReadJSON(r io.Reader) (Result, error) {
@@ -81,6 +82,9 @@ func readJSON(r io.Reader) (result Result, err error) {
 		return Result{}, err
 	}
 	if err := checkKind(data); err != nil {
+		return Result{}, err
+	}
+	if data, err = upgrade(data); err != nil {
 		return Result{}, err
 	}
 	if err := checkSchema(data); err != nil {
@@ -109,11 +113,52 @@ func checkKind(data []byte) error {
 		return fmt.Errorf("kind is %q, want %q", *head.Kind, Kind)
 	case head.SchemaVersion == nil:
 		return fmt.Errorf("document has no schemaVersion, this program reads %d", SchemaVersion)
-	case *head.SchemaVersion != SchemaVersion:
-		return fmt.Errorf("schema version is %d, this program reads %d", *head.SchemaVersion, SchemaVersion)
+	case *head.SchemaVersion < 1 || *head.SchemaVersion > SchemaVersion:
+		return fmt.Errorf("schema version is %d, this program reads 1 to %d", *head.SchemaVersion, SchemaVersion)
 	}
 	return nil
 }
+
+// upgrade returns a document of an older version as one of [SchemaVersion]: what
+// the older one lacks is said to be unknown.
+func upgrade(data []byte) ([]byte, error) {
+	var document map[string]any
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	if err := in.Decode(&document); err != nil {
+		return nil, err
+	}
+	if document["schemaVersion"] != json.Number("1") {
+		return data, nil
+	}
+	if _, err := in.Token(); !errors.Is(err, io.EOF) {
+		return nil, errTrailing
+	}
+	document["schemaVersion"] = SchemaVersion
+	lacks(document["environment"], "sites", nil)
+	runs, _ := document["runs"].([]any)
+	for _, run := range runs {
+		lacks(run, "viewsChecked", 0)
+		if run, ok := run.(map[string]any); ok {
+			nodes, _ := run["nodes"].([]any)
+			for _, node := range nodes {
+				lacks(node, "lines", nil)
+			}
+		}
+	}
+	return json.Marshal(document)
+}
+
+// lacks sets a member of an object that has no such member.
+func lacks(object any, name string, value any) {
+	if members, ok := object.(map[string]any); ok {
+		if _, there := members[name]; !there {
+			members[name] = value
+		}
+	}
+}
+
+var errTrailing = errors.New("there is text after the document")
 
 func checkSchema(data []byte) error {
 	resolved, err := resolvedSchema()
@@ -170,7 +215,7 @@ func decodeStrict(data []byte, v any) error {
 		return err
 	}
 	if _, err := in.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is text after the document")
+		return errTrailing
 	}
 	return nil
 }

@@ -3,6 +3,8 @@ package verdict
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"os"
 	"strings"
 	"testing"
 
@@ -97,7 +99,7 @@ func TestReadJSONRefuses(t *testing.T) {
 	}{
 		{"wrong kind", edit(t, "other-bench", "kind"), true, `kind is "other-bench", want "msgpath-bench"`},
 		{"no kind", edit(t, nil, "kind"), true, "document has no kind"},
-		{"later version", edit(t, 2, "schemaVersion"), true, "schema version is 2, this program reads 1"},
+		{"later version", edit(t, 3, "schemaVersion"), true, "schema version is 3, this program reads 1 to 2"},
 		{"no version", edit(t, nil, "schemaVersion"), true, "document has no schemaVersion"},
 		{"missing field", edit(t, nil, "runs", 0, "wallNanos"), true, `document.runs[0]: required: missing properties: ["wallNanos"]`},
 		{"missing count", edit(t, nil, "runs", 7, "nodes", 1, "sites", 2, "decodes"), true, `document.runs[7].nodes[1].sites[2]: required: missing properties: ["decodes"]`},
@@ -135,4 +137,23 @@ func TestDecodeStrict(t *testing.T) {
 func TestReadJSONIsBounded(t *testing.T) {
 	_, err := ReadJSON(strings.NewReader(strings.Repeat(" ", maxDocument+1)))
 	wantError(t, err, "longer than 67108864 bytes")
+}
+
+// A document of version 1 lacks what version 2 added: it is read as unknown.
+func TestReadJSONOfVersion1(t *testing.T) {
+	data, err := os.ReadFile("testdata/v1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := ReadJSON(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.SchemaVersion != SchemaVersion || r.Environment.Sites != nil || r.Runs[0].ViewsChecked != 0 || r.Runs[0].Nodes[0].Lines != nil {
+		t.Errorf("read as %+v", r)
+	}
+	_, err = ReadJSON(io.MultiReader(bytes.NewReader(data), strings.NewReader("{}")))
+	wantError(t, err, "after top-level value")
+	_, err = ReadJSON(strings.NewReader(strings.Replace(string(data), `"gogc"`, `"gig"`, 1)))
+	wantError(t, err, "gig")
 }

@@ -6,10 +6,11 @@ import (
 	"github.com/msgpath/msgpath/counters"
 )
 
-// Kind and SchemaVersion mark the JSON document of a benchmark result.
+// Kind and SchemaVersion mark the JSON document of a benchmark result. Version 2
+// added declared sites, lines and checked views; version 1 is read too.
 const (
 	Kind          = "msgpath-bench"
-	SchemaVersion = 1
+	SchemaVersion = 2
 )
 
 // Result is one benchmark session: where it ran, with what settings, and what
@@ -40,6 +41,7 @@ type Environment struct {
 	Modules     map[string]string `json:"modules" jsonschema:"module path to version"`
 	Tags        []string          `json:"tags" jsonschema:"build tags"`
 	Counting    bool              `json:"counting" jsonschema:"built with the tag msgpathcounters"`
+	Sites       []string          `json:"sites" jsonschema:"declared counter sites, null where they are not known: in a build that does not count"`
 	Commit      string            `json:"commit" jsonschema:"commit, or unknown where the build did not record it"`
 	Branch      string            `json:"branch" jsonschema:"branch, or unknown"`
 	CommandLine []string          `json:"commandLine" jsonschema:"program and arguments"`
@@ -97,6 +99,8 @@ type Run struct {
 	Published   uint64 `json:"published" jsonschema:"messages that publishing accepted"`
 	Nodes       []Node `json:"nodes" jsonschema:"what each node did"`
 	Verified    bool   `json:"verified" jsonschema:"every message arrived once, unaltered"`
+
+	ViewsChecked int `json:"viewsChecked" jsonschema:"messages that the receiver shared between its consumers and that were hashed again after the run, unaltered; 0 where none was"`
 }
 
 // Heap is a sample of the Go heap.
@@ -114,6 +118,9 @@ type Node struct {
 	// or by a target that does not count. A counted node at which nothing
 	// happened has an empty slice that is not nil.
 	Sites []counters.SiteCounts `json:"sites" jsonschema:"counts by site, null where the node was not counted"`
+
+	// Lines say where in the source the counted events came from.
+	Lines []counters.SiteLines `json:"lines" jsonschema:"source lines that caused the first events of each kind at each site, null where not known"`
 
 	Delivered  uint64 `json:"delivered" jsonschema:"messages that reached the end of this node's path; a publisher subscribed to its own topic delivers to itself"`
 	Rejected   uint64 `json:"rejected" jsonschema:"messages that a validator rejected"`

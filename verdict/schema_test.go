@@ -115,7 +115,7 @@ func newSchema() (*jsonschema.Schema, error) {
 // for the integers that have none, and describes the fields of counters.Counts,
 // which carries no tags for it.
 func refine(name string, s *jsonschema.Schema) {
-	if len(s.Types) == 2 && s.Types[1] == "array" && name != "sites" {
+	if len(s.Types) == 2 && s.Types[1] == "array" && !slices.Contains(nullable, name) {
 		s.Types, s.Type = nil, "array"
 	}
 	integer := s.Type == "integer" || slices.Contains(s.Types, "integer")
@@ -133,11 +133,16 @@ func refine(name string, s *jsonschema.Schema) {
 	}
 }
 
+// nullable are the slices that are null where a thing is not known.
+var nullable = []string{"sites", "lines"}
+
 // minimum is the least value of the signed integers whose least is not 0.
 var minimum = map[string]float64{"run": 1, "wallNanos": 1, "schemaVersion": SchemaVersion}
 
 var countDescriptions = map[string]string{
 	"site":          "site, as package.site",
+	"event":         "kind of event: decode, hash, id_hash, encode or copy",
+	"at":            "source lines, as package/file.go:12",
 	"decodes":       "decodes of a wire message",
 	"decodedBytes":  "encoded sizes of what was decoded, bytes",
 	"hashes":        "message hashes",

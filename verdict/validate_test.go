@@ -25,7 +25,7 @@ func TestValidateRefuses(t *testing.T) {
 		want   string
 	}{
 		{"kind", func(r *Result) { r.Kind = "other" }, `kind is "other", want "msgpath-bench"`},
-		{"version", func(r *Result) { r.SchemaVersion = 2 }, "schema version is 2"},
+		{"version", func(r *Result) { r.SchemaVersion = 3 }, "schema version is 3"},
 		{"load", func(r *Result) { r.Environment.Load1 = math.NaN() }, "load1 is NaN"},
 		{"payload bytes", func(r *Result) { r.Settings.PayloadBytes = 0 }, "payloadBytes is 0"},
 		{"messages", func(r *Result) { r.Runs[0].Messages = 999 }, "runs[0] (micro_run1, path baseline): has 999 messages, the settings say 1000"},

@@ -60,15 +60,23 @@ var rules = map[string]rule{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
 		"storesync/...", "filter", "delivery", "node", "verdict",
 	}},
-	"verdict":  {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
-	"crashlab": {may: []string{"archive/...", "delivery", "message/..."}},
+	"verdict":        {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/diff":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/gate":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/report": {may: []string{"counters", "verdict", "verdict/diff", "verdict/gate"}, never: slices.Concat(noLibp2p, noSQL)},
+	"crashlab":       {may: []string{"archive/...", "delivery", "message/..."}},
 
-	"cmd/msgpath":   {may: []string{"bench", "verdict", "counters", "message", "crashlab", "node"}},
+	"cmd/msgpath": {may: []string{
+		"bench", "verdict/...", "counters", "message", "crashlab", "node",
+		"internal/provezero", "internal/selftest", "internal/uncounted",
+	}},
 	"cmd/relaynode": {may: []string{"node", "relay", "message", "counters"}},
 
 	"internal/crashpoint":         {},
 	"internal/lint":               {},
 	"internal/provezero":          {may: []string{"counters", "verdict", "internal/provezero/sitelist"}, never: noSQL},
+	"internal/selftest":           {may: []string{"bench", "counters", "message", "message/pb", "relay", "verdict/..."}},
+	"internal/uncounted":          {},
 	"internal/provezero/sitelist": {},
 }
 

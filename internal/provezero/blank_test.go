@@ -57,7 +57,7 @@ func otherModule(t *testing.T, edits map[string][2]string) string {
 		}
 	}
 	write("go.mod", []byte("module "+path+"\n\ngo 1.26\n"))
-	for _, from := range []string{"../../counters/counters.go", "../../counters/off.go", "../../counters/on.go", "testdata/node/main.go", "testdata/traffic/traffic.go", "testdata/sites.txt"} {
+	for _, from := range []string{"../../counters/counters.go", "../../counters/off.go", "../../counters/on.go", "../../counters/lines.go", "testdata/node/main.go", "testdata/traffic/traffic.go", "testdata/sites.txt"} {
 		data, err := os.ReadFile(from)
 		if err != nil {
 			t.Fatal(err)
