@@ -32,6 +32,7 @@ type NodeOptions struct {
 	Reach   relay.Reach
 	Hash    message.Algorithm
 	Archive string // as node.Options.Archive; not ""
+	Extra   Work   // nil: none
 	Logger  *slog.Logger
 }
 
@@ -46,12 +47,16 @@ type running struct {
 	err        error
 }
 
-// start runs a node until the returned handle is stopped. app is its last stage.
-func start(ctx context.Context, name, role string, o node.Options, app relay.Stage) (*running, error) {
+// start runs a node until the returned handle is stopped. app is its last stage
+// but for extra work.
+func start(ctx context.Context, name, role string, o node.Options, app relay.Stage, extra Work) (*running, error) {
 	r := &running{name: name, role: role, counts: counters.New(), ended: make(chan error, 1)}
 	o.Relay.Counts = r.counts
 	o.Relay.Stages = []relay.Stage{func(ctx context.Context, env *message.Envelope) error {
 		r.delivered.Add(1)
+		if extra != nil {
+			extra(name, r.counts, env.Bytes())
+		}
 		return app(ctx, env)
 	}}
 	o.Relay.Topics = []string{PubsubTopic}
@@ -144,7 +149,7 @@ func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, liste
 		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
 		Listen: listen, Archive: t.options.Archive, Sync: true, Logger: t.options.Logger,
 		Committed: func(int, time.Duration, error) { t.committed = time.Now() },
-	}, t.deliver)
+	}, t.deliver, t.options.Extra)
 	return err
 }
 
@@ -249,7 +254,7 @@ func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (er
 	t.publisher, err = start(ctx, "A", verdict.RolePublisher, node.Options{
 		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
 		Listen: []string{loopback}, Logger: t.options.Logger,
-	}, app)
+	}, app, t.options.Extra)
 	if err != nil {
 		return err
 	}

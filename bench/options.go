@@ -58,6 +58,10 @@ type Options struct {
 	// Each run makes its target anew.
 	Targets map[string]func() Target
 
+	// Extra is work that each node does besides, for each message that it delivered
+	// to its application: for a test of what notices it. Nil: none.
+	Extra Work
+
 	CommandLine []string   // told in the result
 	LogLevel    slog.Level // of the nodes
 	LogTo       io.Writer  // their log; nil: discarded

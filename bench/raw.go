@@ -27,6 +27,7 @@ var siteRaw = counters.NewSite("bench.raw")
 // verifies by the content id, which covers every byte of a message.
 type rawTarget struct {
 	settling
+	extra               Work
 	publisher, receiver *rawNode
 	messages            []*pb.WakuMessage // by number
 	index               map[string]int    // number by gossip id
@@ -35,8 +36,8 @@ type rawTarget struct {
 }
 
 // NewRaw returns the target of path "raw": the ceiling that the other paths of
-// macro are compared with.
-func NewRaw() Target { return new(rawTarget) }
+// macro are compared with. extra may be nil.
+func NewRaw(extra Work) Target { return &rawTarget{extra: extra} }
 
 func (t *rawTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
 	t.messages, t.settling = messages, newSettling(len(messages))
@@ -44,10 +45,10 @@ func (t *rawTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err 
 	if t.index, err = gossipIDs(messages); err != nil {
 		return err
 	}
-	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
+	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, t.extra, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
 		return err
 	}
-	if t.receiver, err = startRaw(ctx, "B", verdict.RoleReceiver, t.receive); err != nil {
+	if t.receiver, err = startRaw(ctx, "B", verdict.RoleReceiver, t.extra, t.receive); err != nil {
 		return err
 	}
 	err = t.publisher.host.Connect(ctx, peer.AddrInfo{ID: t.receiver.host.ID(), Addrs: t.receiver.host.Addrs()})
@@ -118,6 +119,7 @@ func (t *rawTarget) Close() error { return errors.Join(t.publisher.stop(), t.rec
 // rawNode is a host with bare gossipsub on one topic.
 type rawNode struct {
 	name, role string
+	extra      Work
 	counts     counters.Set
 	host       host.Host
 	topic      *pubsub.Topic
@@ -129,9 +131,9 @@ type rawNode struct {
 	delivered  atomic.Uint64
 }
 
-func startRaw(ctx context.Context, name, role string, receive func(*pubsub.Message)) (n *rawNode, err error) {
+func startRaw(ctx context.Context, name, role string, extra Work, receive func(*pubsub.Message)) (n *rawNode, err error) {
 	n = &rawNode{
-		name: name, role: role, counts: counters.New(), ended: make(chan struct{}),
+		name: name, role: role, extra: extra, counts: counters.New(), ended: make(chan struct{}),
 		tracer: &rawTracer{graft: make(chan struct{})},
 	}
 	if n.host, err = libp2p.New(node.HostOptions(node.Options{Listen: []string{loopback}})...); err != nil {
@@ -169,6 +171,9 @@ func (n *rawNode) read(ctx context.Context, sub *pubsub.Subscription, receive fu
 			return
 		}
 		n.delivered.Add(1)
+		if n.extra != nil {
+			n.extra(n.name, n.counts, m.Data)
+		}
 		receive(m)
 	}
 }

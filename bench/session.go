@@ -190,7 +190,7 @@ func encode(m *pb.WakuMessage) ([]byte, error) {
 // target returns what the job drives.
 func (s *session) target(j job) (Target, error) {
 	if j.path == PathRaw {
-		return NewRaw(), nil
+		return NewRaw(s.options.Extra), nil
 	}
 	if make := s.options.Targets[j.path]; make != nil {
 		return make(), nil
@@ -199,7 +199,7 @@ func (s *session) target(j job) (Target, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := NodeOptions{Reach: reach, Hash: s.options.Hash, Archive: s.options.Archive, Logger: s.logger}
+	o := NodeOptions{Reach: reach, Hash: s.options.Hash, Archive: s.options.Archive, Logger: s.logger, Extra: s.options.Extra}
 	if j.scenario == Micro {
 		return NewMicro(o), nil
 	}

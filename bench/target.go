@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -58,6 +59,10 @@ type Viewer interface {
 	// altered since. It is called when every message was delivered.
 	Views() (int, error)
 }
+
+// Work is done by a node for each message that reached its application. It has
+// the node's name, its counters and the encoded message, which it must not alter.
+type Work func(node string, counts counters.Set, wire []byte)
 
 // settling waits until a publisher has delivered to itself what it published,
 // which the receiver's deliveries do not wait for.

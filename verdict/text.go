@@ -105,6 +105,7 @@ func summaryLines(scenario string) []textLine {
 		}},
 		{"allocs/msg", func(runs []Run) string { return median(runs, allocs) }},
 		{"allocated kB/msg", func(runs []Run) string { return median(runs, allocKB) }},
+		{"unexplained kB/msg", func(runs []Run) string { return median(runs, unexplainedKB) }},
 	}
 }
 
@@ -117,6 +118,15 @@ func latencyP99(r Run) *float64 { return micros(r.LatencyP99) }
 func allocs(r Run) *float64     { return known(float64(r.Allocs) / float64(r.Messages)) }
 func allocKB(r Run) *float64 {
 	return known(float64(r.AllocBytes) / 1e3 / float64(r.Messages))
+}
+
+func unexplainedKB(r Run) *float64 {
+	line := benchLine{run: r, counts: countedOf(r, r.Nodes)}
+	v := line.unexplained()
+	if v == nil {
+		return nil
+	}
+	return known(*v / 1e3)
 }
 
 func micros(v *int64) *float64 {

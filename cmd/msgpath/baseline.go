@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"path/filepath"
 
 	"github.com/msgpath/msgpath/verdict"
@@ -15,14 +13,9 @@ type baselineCommand struct {
 
 // Run writes docs/baseline.md's text, made of the result alone.
 func (b *baselineCommand) Run(ctx context.Context, out *output) error {
-	f, err := os.Open(b.Result)
+	result, err := readResult(b.Result)
 	if err != nil {
 		return err
-	}
-	defer f.Close()
-	result, err := verdict.ReadJSON(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.Result, err)
 	}
 	return verdict.WriteBaseline(out.stdout, result, checkout(ctx, filepath.Dir(b.Result), out.stderr))
 }

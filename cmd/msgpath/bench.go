@@ -39,6 +39,7 @@ type benchCommand struct {
 	Path     []string `help:"Paths, comma separated; default ${paths} (raw in macro only)."`
 	Cold     bool     `help:"Start each run with memory that is not mapped yet."`
 	LogLevel string   `default:"error" enum:"debug,info,warn,error" help:"Level of the nodes' log on stderr: debug, info, warn, error."`
+	Counts   bool     `help:"Print what each site counted, and no times."`
 	Out      string   `default:"out" help:"Folder for bench.csv, sites.csv, bench.txt and bench.json."`
 	CSV      string   `name:"csv" placeholder:"-|seed" help:"-: print only the CSV on stdout; seed: only the 13 columns and three rows of one path."`
 	JSON     string   `name:"json" placeholder:"-" help:"-: print only the JSON on stdout."`
@@ -224,6 +225,8 @@ func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verd
 		return verdict.WriteSeedCSV(w, result, result.Settings.Paths[0])
 	case b.JSON == "-":
 		return verdict.WriteJSON(w, result)
+	case b.Counts:
+		return verdict.WriteCounts(w, result)
 	}
 	if err := verdict.WriteText(w, result); err != nil {
 		return err

@@ -68,10 +68,12 @@ var rules = map[string]rule{
 
 	"cmd/msgpath": {may: []string{
 		"bench", "verdict/...", "counters", "message", "crashlab", "node",
+		"internal/commits",
 		"internal/provezero", "internal/selftest", "internal/uncounted",
 	}},
 	"cmd/relaynode": {may: []string{"node", "relay", "message", "counters"}},
 
+	"internal/commits":            {},
 	"internal/crashpoint":         {},
 	"internal/lint":               {},
 	"internal/provezero":          {may: []string{"counters", "verdict", "internal/provezero/sitelist"}, never: noSQL},
