@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+
+	"github.com/msgpath/msgpath/counters"
 )
 
 var goodCheck = Check{
@@ -102,6 +104,10 @@ func TestExitCodes(t *testing.T) {
 	find(t, &halfCounted, "macro", "envelope").Nodes[1].Sites = nil
 	wrongAndInvalid := withInvalid()
 	wrongAndInvalid.Runs[0].Nodes[0].Sites[0].Hashes++
+	nothing := fixture()
+	for i := range find(t, &nothing, "macro", "envelope").Nodes {
+		find(t, &nothing, "macro", "envelope").Nodes[i].Sites = []counters.SiteCounts{}
+	}
 	allInvalid := withInvalid()
 	allInvalid.Runs = nil
 	for _, tt := range []struct {
@@ -113,6 +119,7 @@ func TestExitCodes(t *testing.T) {
 	}{
 		{"uncounted", uncounted(), ExitInvalid, Inconclusive, "n/a: built without the tag msgpathcounters"},
 		{"one node uncounted", halfCounted, ExitInvalid, Inconclusive, "n/a: macro, path envelope, node B"},
+		{"a run counted nothing", nothing, ExitInvalid, Inconclusive, "n/a: macro, path envelope: its nodes counted nothing at all"},
 		{"invalid run", withInvalid(), ExitInvalid, Pass, ""},
 		{"wrong count and invalid run", wrongAndInvalid, ExitInvalid, Fail, ""},
 		{"all runs invalid", allInvalid, ExitInvalid, NotApplicable, "no run is valid"},

@@ -27,6 +27,10 @@ func examine(r Result) (x examination) {
 // run compares one run and reports whether all of its counts were there.
 func (x *examination) run(r Result, run Run, expected []Expectation) bool {
 	at, all, before := placeOf(run), true, x.mismatches
+	if sum, counted := countsOf(run.Nodes); counted && sum == (counters.Counts{}) {
+		x.lack(at + ": its nodes counted nothing at all")
+		return false
+	}
 	sizes := sizesOf(r, run)
 	for _, n := range run.Nodes {
 		if !slices.ContainsFunc(expected, func(e Expectation) bool { return e.Role == n.Role }) {
@@ -67,9 +71,7 @@ func (x *examination) plausible(at string, expected []Expectation, sizes sizes) 
 func (x *examination) node(at string, n Node, e Expectation, sizes sizes) bool {
 	at += ", node " + n.Name
 	if n.Sites == nil {
-		if x.uncounted == "" {
-			x.uncounted = at
-		}
+		x.lack(at)
 		return false
 	}
 	counted := make(map[string]counters.Counts, len(n.Sites))
@@ -95,6 +97,13 @@ func (x *examination) site(at string, got counters.SiteCounts, want counters.Cou
 				break
 			}
 		}
+	}
+}
+
+// lack notes a place whose counts are not known.
+func (x *examination) lack(at string) {
+	if x.uncounted == "" {
+		x.uncounted = at
 	}
 }
 
