@@ -1,0 +1,315 @@
+package selftest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+
+	"github.com/msgpath/msgpath/bench"
+	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// maxAlarms is the largest share of comparisons of like with like in which times
+// may be called worse.
+const maxAlarms = 0.01
+
+// ErrUncounted says that this build does not count.
+var ErrUncounted = errors.New("selftest: this build does not count: build with -tags msgpathcounters")
+
+// Options say how much is tried.
+type Options struct {
+	Dir         string    // directory of this module's source
+	Comparisons int       // of like with like
+	Progress    io.Writer // shown on it if it is a terminal
+}
+
+// A Report is what came of it.
+type Report struct {
+	groups []group
+	alarms alarms
+}
+
+// group is the mutants of one class.
+type group struct {
+	name     string
+	tried    int
+	survived []string // one line each
+}
+
+func (g group) killed() int { return g.tried - len(g.survived) }
+
+// mutant is one thing made wrong, and the exit code that each judge must give.
+type mutant struct {
+	name     string
+	document func(context.Context) ([]byte, error)
+	want     map[string]int // by judge
+}
+
+type selftest struct {
+	options  Options
+	tmp      string
+	clean    verdict.Result
+	record   verdict.Record
+	progress *bench.Progress
+}
+
+// Run tries everything. The error is for what keeps it from being tried.
+func Run(ctx context.Context, o Options) (report Report, err error) {
+	if !counters.Enabled {
+		return report, ErrUncounted
+	}
+	s := &selftest{options: o}
+	if s.tmp, err = os.MkdirTemp("", "selftest"); err != nil {
+		return report, fmt.Errorf("selftest: make directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(s.tmp)) }()
+	if err := s.unharmed(ctx); err != nil {
+		return report, err
+	}
+	groups := []struct {
+		name    string
+		mutants []mutant
+	}{{"work", s.work()}, {"outcome", s.outcomes()}, {"source", s.sources()}}
+	steps := o.Comparisons
+	for _, g := range groups {
+		steps += len(g.mutants)
+	}
+	s.progress = bench.NewProgress(o.Progress, steps)
+	defer s.progress.Done()
+	for _, g := range groups {
+		tried, err := s.try(ctx, g.name, g.mutants)
+		if err != nil {
+			return report, err
+		}
+		report.groups = append(report.groups, tried)
+	}
+	report.alarms, err = compareLike(ctx, o.Comparisons, func() { s.progress.Step("like with like") })
+	return report, err
+}
+
+// small returns the options of runs that cost little.
+func small() bench.Options {
+	o := bench.DefaultOptions()
+	o.Messages, o.WarmupMicro, o.WarmupMacro, o.Runs, o.Cold = 20, 2, 2, 1, true
+	o.Profile = bench.Profile{Sizes: []int{1000}, Mix: []int{100}}
+	return o
+}
+
+// unharmed makes the run that all judges must accept.
+func (s *selftest) unharmed(ctx context.Context) (err error) {
+	if s.clean, err = bench.Run(ctx, small()); err != nil {
+		return err
+	}
+	text, err := document(s.clean)
+	if err != nil {
+		return err
+	}
+	if s.record, _, err = read(text); err != nil {
+		return err
+	}
+	for _, j := range judges {
+		if code, err := j.judge(text, s.record); err != nil || code != verdict.ExitOK {
+			return fmt.Errorf("selftest: %s gives exit code %d for an unharmed run: %w", j.name, code, err)
+		}
+	}
+	return nil
+}
+
+// work returns a mutant for each injection.
+func (s *selftest) work() (all []mutant) {
+	for _, i := range injections(counters.Sites()) {
+		all = append(all, mutant{
+			name: i.String(),
+			document: func(ctx context.Context) ([]byte, error) {
+				o := small()
+				o.Scenarios, o.Paths = []string{i.scenario}, []string{i.path}
+				var err error
+				if o.Extra, err = i.extra(); err != nil {
+					return nil, err
+				}
+				result, err := bench.Run(ctx, o)
+				if err != nil {
+					return nil, err
+				}
+				return document(s.besides(result))
+			},
+			want: map[string]int{
+				byAcceptance: verdict.ExitFailed, byGate: verdict.ExitFailed,
+				byDiff: verdict.ExitFailed, byLock: verdict.ExitFailed,
+			},
+		})
+	}
+	return all
+}
+
+// besides returns a result with the unharmed runs that it lacks.
+func (s *selftest) besides(r verdict.Result) verdict.Result {
+	has := func(run verdict.Run) bool {
+		return slices.ContainsFunc(r.Runs, func(own verdict.Run) bool {
+			return own.Scenario == run.Scenario && own.Path == run.Path
+		})
+	}
+	for _, run := range s.clean.Runs {
+		if !has(run) {
+			r.Runs = append(r.Runs, run)
+		}
+	}
+	return r
+}
+
+// outcomes returns the mutants of what a run came to.
+func (s *selftest) outcomes() []mutant {
+	of := func(name string, want map[string]int, make func() ([]byte, error)) mutant {
+		return mutant{name, func(context.Context) ([]byte, error) { return make() }, want}
+	}
+	const ok, failed, invalid, nothing = verdict.ExitOK, verdict.ExitFailed, verdict.ExitInvalid, verdict.ExitUnexamined
+	na := map[string]int{byAcceptance: invalid, byGate: invalid, byDiff: invalid, byLock: invalid}
+	all := []mutant{
+		{"a message is lost", s.lost, na},
+		of("macro did not run", map[string]int{byGate: nothing, byDiff: failed, byLock: failed}, func() ([]byte, error) {
+			return missing(s.clean, func(run verdict.Run) bool { return run.Scenario == bench.Macro })
+		}),
+		of("one path did not run", map[string]int{byGate: nothing, byDiff: failed, byLock: failed}, func() ([]byte, error) {
+			return missing(s.clean, func(run verdict.Run) bool { return run.Path == "envelope" })
+		}),
+		of("every node counted nothing", na, func() ([]byte, error) { return zeroed(s.clean) }),
+		of("the build has no tag", na, func() ([]byte, error) { return untagged(s.clean) }),
+		of("the build has no tag and says 0", na, func() ([]byte, error) { return untaggedZero(s.clean) }),
+	}
+	for _, place := range counting(s.clean) {
+		all = append(all, of(fmt.Sprintf("node %s counts nothing at %s", place[0], place[1]),
+			map[string]int{byAcceptance: failed, byGate: failed, byDiff: ok, byLock: failed},
+			func() ([]byte, error) { return deleted(s.clean, place[0], place[1]) }))
+	}
+	for _, site := range s.clean.Environment.Sites {
+		want := map[string]int{byDiff: failed}
+		if slices.ContainsFunc(counting(s.clean), func(p [2]string) bool { return p[1] == site }) {
+			want = map[string]int{byAcceptance: failed, byGate: failed, byDiff: failed, byLock: failed}
+		}
+		all = append(all, of("site "+site+" has another name", want, func() ([]byte, error) { return renamed(s.clean, site) }))
+	}
+	return all
+}
+
+// lost runs a pair of nodes that loses a message, besides the others.
+func (s *selftest) lost(ctx context.Context) ([]byte, error) {
+	o := small()
+	o.Scenarios, o.Paths = []string{bench.Macro}, append(bench.Paths(), pathLossy)
+	o.Targets = map[string]func() bench.Target{pathLossy: newLossy}
+	result, err := bench.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return document(s.besides(result))
+}
+
+// sources returns the mutants that are compiled.
+func (s *selftest) sources() (all []mutant) {
+	for _, m := range sourceMutants {
+		want := make(map[string]int)
+		for _, name := range m.judges {
+			want[name] = verdict.ExitFailed
+		}
+		arguments := []string{"bench", "all", "--cold", "--messages", "20", "--warmup", "2", "--runs", "1", "--profile", "1kB@100"}
+		if slices.Contains(m.judges, byMemory) {
+			arguments = []string{"bench", "all", "--messages", "100", "--runs", "1"}
+		}
+		all = append(all, mutant{m.name, func(ctx context.Context) ([]byte, error) {
+			return m.run(ctx, s.options.Dir, s.tmp, arguments)
+		}, want})
+	}
+	return all
+}
+
+// try asks every judge that has an opinion on it about each mutant.
+func (s *selftest) try(ctx context.Context, name string, mutants []mutant) (group, error) {
+	g := group{name: name}
+	for _, m := range mutants {
+		s.progress.Step(name + ": " + m.name)
+		text, err := m.document(ctx)
+		if err != nil {
+			return g, fmt.Errorf("selftest: %s: %w", m.name, err)
+		}
+		g.tried++
+		if wrong := s.wrong(text, m.want); len(wrong) > 0 {
+			g.survived = append(g.survived, fmt.Sprintf("%s: %s", m.name, strings.Join(wrong, ", ")))
+		}
+	}
+	return g, ctx.Err()
+}
+
+// wrong returns the judges whose exit code is not what it must be.
+func (s *selftest) wrong(text []byte, want map[string]int) (wrong []string) {
+	all := append(slices.Clone(judges), judge{byMemory, func(document []byte, _ verdict.Record) (int, error) {
+		return judgeGate(document, []string{memoryBudget})
+	}})
+	for _, j := range all {
+		expected, asked := want[j.name]
+		if !asked {
+			continue
+		}
+		code, err := j.judge(text, s.record)
+		switch {
+		case err != nil:
+			wrong = append(wrong, fmt.Sprintf("%s: %v", j.name, err))
+		case code != expected:
+			wrong = append(wrong, fmt.Sprintf("%s gives exit code %d, want %d", j.name, code, expected))
+		}
+	}
+	return wrong
+}
+
+// memoryBudget is the shipped budget of allocated bytes.
+const memoryBudget = "memory"
+
+// ExitCode returns 0 if every mutant was killed and there are no more false
+// alarms than allowed, 1 if not, and 4 if nothing was tried.
+func (r Report) ExitCode() int {
+	tried := 0
+	for _, g := range r.groups {
+		tried += g.tried
+		if len(g.survived) > 0 {
+			return verdict.ExitFailed
+		}
+	}
+	switch {
+	case tried == 0:
+		return verdict.ExitUnexamined
+	case r.alarms.counts > 0, float64(r.alarms.times) > maxAlarms*float64(r.alarms.compared):
+		return verdict.ExitFailed
+	}
+	return verdict.ExitOK
+}
+
+// WriteText writes how many mutants were tried and killed, which survived, and
+// how often like was called worse than like.
+func (r Report) WriteText(w io.Writer) error {
+	t := table.NewWriter()
+	t.SetStyle(table.StyleLight)
+	t.Style().Format.Header = 0
+	t.AppendHeader(table.Row{"mutants", "tried", "killed"})
+	for _, g := range r.groups {
+		t.AppendRow(table.Row{g.name, g.tried, g.killed()})
+	}
+	var b strings.Builder
+	b.WriteString(t.Render() + "\n")
+	for _, g := range r.groups {
+		for _, line := range g.survived {
+			fmt.Fprintf(&b, "SURVIVED %s\n", line)
+		}
+	}
+	if n := r.alarms.compared; n > 0 {
+		times := rateOf(r.alarms.times, n)
+		fmt.Fprintf(&b, "like with like, %d comparisons of %d + %d runs: counts worse in %d; times or memory worse in %d, %.2f %% (95 %% interval %.2f to %.2f %%, at most %g %%)\n",
+			n, samples, samples, r.alarms.counts, r.alarms.times, 100*times.share, 100*times.low, 100*times.high, 100*maxAlarms)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
