@@ -46,6 +46,7 @@ type Context struct {
 	Check             *Check // last result of "make check", nil if there is none
 	BaselineDoc       []byte // docs/baseline.md, nil if there is none
 	BaselineCommitted bool   // BaselineDoc is what the checked-out commit has, to the byte
+	Plots             string // folder of counts.svg and throughput.svg for the baseline document, "" for none
 }
 
 // Check is the result of one "make check".

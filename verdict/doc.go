@@ -8,6 +8,10 @@
 // [ExitCode] turns the judgement into a process's exit code. [WriteBaseline]
 // writes the document that a project commits.
 //
+// [ReadRecord] reads any of these files, and Go benchmark lines of other projects,
+// as figures at places, and [Merge] puts several files of one state of the code
+// together: what package diff and package gate work on.
+//
 // # What is not known is said so
 //
 // A count that was not made, in a build without the tag msgpathcounters or by a

@@ -77,13 +77,14 @@ type Figure struct {
 // declared site, 0 where nothing happened. A run whose nodes counted no event at
 // all has counts that are n/a: nothing shows that its counters were at work.
 func Figures(r Result) (all []Figure) {
+	sites := declaredOrCounted(r)
 	for _, run := range r.Runs {
 		for _, role := range roles(run) {
 			line := benchLine{run: run, row: newRow(r, run, role), counts: countedOf(run, ofRole(run.Nodes, role))}
 			all = append(all, line.figures(Place{Series(run.Scenario), run.Path, role, ""}, metrics)...)
 		}
 		for _, node := range run.Nodes {
-			all = append(all, nodeFigures(r, run, node)...)
+			all = append(all, nodeFigures(run, node, sites)...)
 		}
 	}
 	return all
@@ -103,7 +104,7 @@ func countedOf(run Run, nodes []Node) *counters.Counts {
 
 // nodeFigures returns the counts of a node that is not called like a role, and
 // of its sites.
-func nodeFigures(r Result, run Run, node Node) (all []Figure) {
+func nodeFigures(run Run, node Node, sites []string) (all []Figure) {
 	place := Place{Series(run.Scenario), run.Path, node.Name, ""}
 	line := benchLine{run: run, counts: countedOf(run, []Node{node})}
 	if !slices.Contains([]string{RoleAll, RolePublisher, RoleReceiver}, node.Name) {
@@ -116,19 +117,26 @@ func nodeFigures(r Result, run Run, node Node) (all []Figure) {
 	for _, s := range node.Sites {
 		counts[s.Site] = s.Counts
 	}
-	names := slices.Clone(r.Environment.Sites)
-	for name := range counts {
-		if !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range sites {
 		c := counts[name]
 		place.Site, line.counts = name, &c
 		all = append(all, line.figures(place, countMetrics())...)
 	}
 	return all
+}
+
+// declaredOrCounted returns the sites that r declares or counted, in order.
+func declaredOrCounted(r Result) []string {
+	sites := slices.Clone(r.Environment.Sites)
+	for _, run := range r.Runs {
+		for _, node := range run.Nodes {
+			for _, s := range node.Sites {
+				sites = append(sites, s.Site)
+			}
+		}
+	}
+	slices.Sort(sites)
+	return slices.Compact(sites)
 }
 
 func countMetrics() []metric {

@@ -8,15 +8,17 @@ import (
 // A Record is what files say of one state of the code, whatever their format.
 type Record struct {
 	Files   []string // names, as they were given
+	Format  string   // as [FormatCSV]; of files of several formats, all of them
 	Figures []Figure
 
-	// Results are the whole documents, in order, where a file was JSON. Nothing
-	// but Figures is known of the others.
+	// Results are the whole documents, in order, where a file was JSON. Rows are
+	// theirs and those of CSV: of another format only Figures are known.
 	Results []Result
+	Rows    []Row
 
-	// Conditions are what times depend on, one for each file that says them: by
-	// name, as "cpu", "go", "profile". A file in CSV names the profile and no
-	// machine.
+	// Conditions are what times depend on, one for each file that says them, or
+	// several where parts of a file differ: by name, as "cpu", "go", "profile".
+	// A file in CSV names the profile and the messages and no machine.
 	Conditions []map[string]string
 
 	Notes []string // what a reader of the verdict should know of the files
@@ -45,11 +47,14 @@ func (r Record) Declared() (sites []string, known bool) {
 // Condition returns what all files that say anything of a condition agree on,
 // "" where none does, and false where they do not agree.
 func (r Record) Condition(name string) (value string, agreed bool) {
-	for i, c := range r.Conditions {
-		if i > 0 && c[name] != value {
+	for _, c := range r.Conditions {
+		said, ok := c[name]
+		if ok && value != "" && said != value {
 			return "", false
 		}
-		value = c[name]
+		if ok {
+			value = said
+		}
 	}
 	return value, true
 }

@@ -17,7 +17,12 @@ func (p *problems) check(ok bool, format string, args ...any) {
 	}
 }
 
-// Validate returns everything that is wrong with r, joined, or nil.
+// ErrInvalid is wrapped by what [Result.Validate] returns, and so by the errors of
+// whoever reads a document: it is well-formed, and what it says cannot be.
+var ErrInvalid = errors.New("verdict: invalid result")
+
+// Validate returns everything that is wrong with r, joined under [ErrInvalid], or
+// nil.
 //
 // A Result without runs is valid. Counts in a build that does not count, a run
 // that is both valid and invalid, a run or site listed twice, and a name that a
@@ -46,7 +51,7 @@ func (r Result) Validate() error {
 	}
 	p.check(!r.Verified || len(r.Invalid) == 0, "verified is true though %d runs are invalid", len(r.Invalid))
 	if err := errors.Join(p.errs...); err != nil {
-		return fmt.Errorf("verdict: validate result: %w", err)
+		return fmt.Errorf("%w: %w", ErrInvalid, err)
 	}
 	return nil
 }

@@ -59,7 +59,7 @@ func TestValidateRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			r := fixture()
 			tt.breaks(&r)
-			wantError(t, r.Validate(), "verdict: validate result", tt.want)
+			wantError(t, r.Validate(), "verdict: invalid result", tt.want)
 		})
 	}
 }

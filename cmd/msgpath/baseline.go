@@ -8,7 +8,8 @@ import (
 )
 
 type baselineCommand struct {
-	Result string `arg:"" type:"existingfile" help:"A bench.json."`
+	Result string `arg:"" help:"A bench.json."`
+	Plots  string `placeholder:"DIR" help:"Folder of counts.svg and throughput.svg, which the document then shows; as a link from the document."`
 }
 
 // Run writes docs/baseline.md's text, made of the result alone.
@@ -17,5 +18,7 @@ func (b *baselineCommand) Run(ctx context.Context, out *output) error {
 	if err != nil {
 		return err
 	}
-	return verdict.WriteBaseline(out.stdout, result, checkout(ctx, filepath.Dir(b.Result), out.stderr))
+	known := checkout(ctx, filepath.Dir(b.Result), out.stderr)
+	known.Plots = b.Plots
+	return verdict.WriteBaseline(out.stdout, result, known)
 }

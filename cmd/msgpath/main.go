@@ -34,9 +34,16 @@ func main() {
 
 // commands is what the command line may say.
 type commands struct {
-	Bench    benchCommand    `cmd:"" help:"Run the benchmark's scenarios and write their results."`
-	Baseline baselineCommand `cmd:"" help:"Write the baseline document of a result to stdout."`
-	Schema   schemaCommand   `cmd:"" help:"Write the JSON Schema of results to stdout."`
+	Bench     benchCommand     `cmd:"" help:"Run the benchmark's scenarios and write their results."`
+	Baseline  baselineCommand  `cmd:"" help:"Write the baseline document of a result to stdout."`
+	BenchDiff benchDiffCommand `cmd:"" help:"Build two commits, run their benchmarks by turns, and compare."`
+	Diff      diffCommand      `cmd:"" help:"Compare what was measured before a change with what was after it."`
+	Gate      gateCommand      `cmd:"" help:"Judge a run by budgets, or tighten a budget."`
+	Lock      lockCommand      `cmd:"" help:"Write or check the counts that a project keeps in version control."`
+	ProveZero proveZeroCommand `cmd:"" help:"Prove that a production build carries no counters, or measure what counting costs."`
+	Report    reportCommand    `cmd:"" help:"Write one HTML page of a result, or of several beside each other."`
+	Schema    schemaCommand    `cmd:"" help:"Write the JSON Schema of results to stdout."`
+	Vet       vetCommand       `cmd:"" help:"Find decodes, encodes, hashes and copies that no counter tells of."`
 }
 
 // output is where a command writes and what it was called with.
@@ -66,6 +73,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(out),
 		benchVars(),
+		proveZeroVars(),
+		benchDiffVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)

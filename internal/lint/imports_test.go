@@ -60,6 +60,7 @@ var rules = map[string]rule{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
 		"storesync/...", "filter", "delivery", "node", "verdict",
 	}},
+	"bench/budgets":  {},
 	"verdict":        {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/diff":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/gate":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
@@ -67,7 +68,7 @@ var rules = map[string]rule{
 	"crashlab":       {may: []string{"archive/...", "delivery", "message/..."}},
 
 	"cmd/msgpath": {may: []string{
-		"bench", "verdict/...", "counters", "message", "crashlab", "node",
+		"bench", "bench/budgets", "verdict/...", "counters", "message", "crashlab", "node",
 		"internal/commits",
 		"internal/provezero", "internal/selftest", "internal/uncounted",
 	}},
@@ -77,7 +78,7 @@ var rules = map[string]rule{
 	"internal/crashpoint":         {},
 	"internal/lint":               {},
 	"internal/provezero":          {may: []string{"counters", "verdict", "internal/provezero/sitelist"}, never: noSQL},
-	"internal/selftest":           {may: []string{"bench", "counters", "message", "message/pb", "relay", "verdict/..."}},
+	"internal/selftest":           {may: []string{"bench", "bench/budgets", "counters", "message", "message/pb", "relay", "verdict/..."}},
 	"internal/uncounted":          {},
 	"internal/provezero/sitelist": {},
 }

@@ -114,7 +114,7 @@ func (l Line) value() string {
 func (l Line) paragraph() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", wrapped("", fmt.Sprintf("%s  %s", l.Verdict, l.At)))
-	b.WriteString(wrapped("  ", l.finding()) + "\n")
+	b.WriteString(wrapped("  ", l.Finding()) + "\n")
 	if len(l.FromCode) > 0 {
 		b.WriteString(wrapped("  ", "counted at: "+strings.Join(l.FromCode, ", ")) + "\n")
 	}
@@ -127,8 +127,8 @@ func (l Line) paragraph() string {
 	return b.String()
 }
 
-// finding says in one sentence what was found where.
-func (l Line) finding() string {
+// Finding says in one sentence what was found where.
+func (l Line) Finding() string {
 	if l.Where == nil {
 		return l.Limit + ": " + l.Detail
 	}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/msgpath/msgpath/verdict"
+	"github.com/msgpath/msgpath/verdict/diff"
+	"github.com/msgpath/msgpath/verdict/gate"
+	"github.com/msgpath/msgpath/verdict/report"
+)
+
+type reportCommand struct {
+	Runs   []string `arg:"" name:"run" help:"A bench.json, or several to set beside each other, the one that is judged last."`
+	Base   string   `placeholder:"FILE" help:"A bench.json to set before them."`
+	Budget []string `placeholder:"FILE" help:"Budgets that the page says the judgement of, as in msgpath gate; of a single RUN."`
+	Out    string   `name:"output" short:"o" default:"report.html" placeholder:"FILE" help:"Where the page is written; - is stdout."`
+	SVG    string   `name:"svg" placeholder:"DIR" help:"Write each plot as an SVG file too, into this folder."`
+}
+
+// Help tells the exit codes.
+func (reportCommand) Help() string {
+	return "One result is judged as msgpath bench judges it, several as msgpath diff compares the first with the last. The page is written whatever the verdict. " +
+		"Exit codes are those of that command: 0 ok; 1 the verdict is FAIL; 2 wrong usage or a file that cannot be read or written; 3 an invalid run, or counts that are n/a; 4 nothing was examined."
+}
+
+// Run writes the page, and sets the exit code to what is on it.
+func (r *reportCommand) Run(ctx context.Context, out *output) error {
+	sides, err := r.sides()
+	if err != nil {
+		return err
+	}
+	in := report.Input{Sides: sides}
+	if len(sides) > 1 {
+		in, out.code = compared(sides)
+	} else {
+		criteria := verdict.Acceptance(sides[0].Result, checkout(ctx, filepath.Dir(r.files()[0]), out.stderr))
+		in.Lines, out.code = report.Lines(criteria), verdict.ExitCode(sides[0].Result, criteria)
+		lines, code, err := r.judge(sides[0])
+		if err != nil {
+			return err
+		}
+		in.Lines, out.code = append(in.Lines, lines...), worse(out.code, code)
+	}
+	var page bytes.Buffer
+	if err := report.Write(&page, in); err != nil {
+		return err
+	}
+	if err := r.drawPlots(sides); err != nil {
+		return err
+	}
+	if r.Out == "-" {
+		_, err := page.WriteTo(out.stdout)
+		return err
+	}
+	if err := replaceFile(r.Out, page.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+// judge returns what budgets say of a result, and the exit code of gate.
+func (r *reportCommand) judge(side report.Side) ([]report.Line, int, error) {
+	if len(r.Budget) == 0 {
+		return nil, verdict.ExitOK, nil
+	}
+	budget, err := readBudgets(r.Budget)
+	if err != nil {
+		return nil, 0, err
+	}
+	judged := gate.Judge(budget, verdict.NewRecord(side.Name, side.Result), nil)
+	var lines []report.Line
+	for _, file := range judged.Budgets {
+		lines = append(lines, budgetLines(file, judged.Lines)...)
+	}
+	return lines, judged.ExitCode(), nil
+}
+
+// budgetLines returns a line for each limit of a budget that does not pass, and
+// one for the budget.
+func budgetLines(file string, judged []gate.Line) (lines []report.Line) {
+	passed, limits := 0, 0
+	for _, l := range judged {
+		switch {
+		case l.At.File != file:
+			continue
+		case l.Verdict == verdict.Pass:
+			passed++
+		case l.Verdict == gate.Unmatched:
+			lines = append(lines, report.Line{Text: l.Limit, Verdict: verdict.NotApplicable, Evidence: l.Finding(), Decides: true})
+		default:
+			lines = append(lines, report.Line{Text: l.Limit, Verdict: l.Verdict, Evidence: l.Finding(), Decides: l.Kind == gate.Hard || l.Kind == gate.Change})
+		}
+		limits++
+	}
+	whole := report.Line{Text: "budget " + file, Verdict: verdict.Pass, Evidence: fmt.Sprintf("%d of %d limits hold", passed, limits)}
+	if passed < limits {
+		whole.Verdict = verdict.Warn
+	}
+	return append(lines, whole)
+}
+
+// worse returns the exit code that decides between two.
+func worse(a, b int) int {
+	for _, code := range []int{verdict.ExitInvalid, verdict.ExitFailed, verdict.ExitUnexamined} {
+		if a == code || b == code {
+			return code
+		}
+	}
+	return verdict.ExitOK
+}
+
+// compared returns a page about what changed from the first side to the last,
+// and the exit code of comparing them.
+func compared(sides []report.Side) (report.Input, int) {
+	first, last := sides[0], sides[len(sides)-1]
+	c := diff.Compare(verdict.NewRecord(first.Name, first.Result), verdict.NewRecord(last.Name, last.Result), diff.Options{})
+	in := report.Input{Sides: sides, Verdict: comparedVerdict(c)}
+	for _, cause := range c.Causes {
+		in.Lines = append(in.Lines, report.Line{Text: cause.String(), Verdict: causeVerdict(cause)})
+	}
+	equal := fmt.Sprintf("%d of %d counts are equal", c.Equal, c.Counts)
+	if len(in.Lines) > 0 {
+		in.Lines[0].Evidence = equal
+	} else {
+		in.Lines = []report.Line{{Text: equal, Verdict: in.Verdict}}
+	}
+	if c.ExitCode != verdict.ExitOK && len(c.Causes) > 0 {
+		in.Headline = c.Causes[0].String()
+	}
+	return in, c.ExitCode
+}
+
+// comparedVerdict returns a comparison's outcome in the report's words.
+func comparedVerdict(c diff.Comparison) verdict.Verdict {
+	switch {
+	case len(c.Before.Invalid)+len(c.After.Invalid) > 0:
+		return report.Invalid
+	case c.ExitCode == verdict.ExitOK:
+		return verdict.Pass
+	case c.ExitCode == verdict.ExitFailed:
+		return verdict.Fail
+	case c.ExitCode == verdict.ExitUnexamined:
+		return verdict.NotApplicable
+	}
+	return verdict.Inconclusive // counts are n/a
+}
+
+func causeVerdict(c diff.Cause) verdict.Verdict {
+	switch {
+	case c.Kind == "BETTER":
+		return verdict.Pass
+	case c.Kind == "INVALID":
+		return report.Invalid
+	case c.Advisory:
+		return verdict.Warn
+	case c.Kind == "WORSE" || c.Kind == "MISSING":
+		return verdict.Fail
+	}
+	return verdict.NotApplicable // new, skipped or n/a
+}
+
+// files returns what to read, in the order of the page.
+func (r *reportCommand) files() []string {
+	if r.Base == "" {
+		return r.Runs
+	}
+	return append([]string{r.Base}, r.Runs...)
+}
+
+func (r *reportCommand) sides() (sides []report.Side, err error) {
+	names := sideNames(r.files())
+	for i, file := range r.files() {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		result, err := verdict.ReadJSON(bytes.NewReader(data))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		sides = append(sides, report.Side{Name: names[i], Result: result})
+	}
+	return sides, nil
+}
+
+// sideNames calls two sides before and after, and more by their files.
+func sideNames(files []string) []string {
+	if len(files) == 2 {
+		return []string{"before", "after"}
+	}
+	return files
+}
+
+// drawPlots writes the plots into the folder that was asked for.
+func (r *reportCommand) drawPlots(sides []report.Side) error {
+	if r.SVG == "" {
+		return nil
+	}
+	plots, err := report.Plots(sides)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(r.SVG, 0o755); err != nil {
+		return err
+	}
+	for _, p := range plots {
+		if err := replaceFile(filepath.Join(r.SVG, p.Name+".svg"), []byte(p.SVG)); err != nil {
+			return fmt.Errorf("write plot: %w", err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,84 @@
+package diff
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+)
+
+// sheet is a table that is printed as text or as Markdown.
+type sheet struct {
+	heads [][]string // in Markdown the first only
+	rows  [][]string
+	align string // a letter for each column: l for left, r for right
+}
+
+func (s sheet) writer(heads [][]string) table.Writer {
+	t := table.NewWriter()
+	var columns []table.ColumnConfig
+	for i, letter := range s.align {
+		align := text.AlignRight
+		if letter == 'l' {
+			align = text.AlignLeft
+		}
+		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
+	}
+	t.SetColumnConfigs(columns)
+	for _, head := range heads {
+		t.AppendHeader(rowOf(head))
+	}
+	for _, row := range s.rows {
+		t.AppendRow(rowOf(row))
+	}
+	return t
+}
+
+func rowOf(cells []string) table.Row {
+	row := make(table.Row, len(cells))
+	for i, c := range cells {
+		row[i] = c
+	}
+	return row
+}
+
+// text returns the table without lines, each row indented.
+func (s sheet) text() string {
+	t := s.writer(s.heads)
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	var b strings.Builder
+	for line := range strings.Lines(t.Render() + "\n") {
+		fmt.Fprintln(&b, "  "+strings.TrimRight(line, " \n"))
+	}
+	return b.String()
+}
+
+// markdown returns the table with its cells escaped.
+func (s sheet) markdown() string {
+	for i, row := range s.rows {
+		s.rows[i] = escapeAll(row)
+	}
+	return s.writer([][]string{escapeAll(s.heads[0])}).RenderMarkdown() + "\n"
+}
+
+func escapeAll(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = escape(c)
+	}
+	return out
+}
+
+// markdownEscapes keeps names from being read as Markdown or HTML. The table
+// writer itself escapes what separates columns.
+var markdownEscapes = strings.NewReplacer(
+	"&", "&amp;", "<", "&lt;", ">", "&gt;", "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`,
+	"\r", " ", "\n", " ",
+)
+
+func escape(s string) string { return markdownEscapes.Replace(s) }
