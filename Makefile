@@ -20,6 +20,8 @@ state := { git rev-parse HEAD; git ls-files -co --exclude-standard -z | xargs -0
 ldflags := -X $(module)/bench.commit=$(commit) -X $(module)/bench.branch=$(branch)
 
 tool := go tool -modfile=tools/go.mod
+budgets := $(sort $(wildcard bench/budgets/*.yaml))
+comparisons := 1000
 fuzzdecoders := 60s
 fuzztime := 10s
 
@@ -35,14 +37,38 @@ need-gcc:
 	@echo '#include <stdlib.h>' | $$(go env CC) -E - >/dev/null 2>&1 || { echo "make: the race detector needs the C library's headers: install libc6-dev" >&2; exit 1; }
 
 .PHONY: bench-msgpath
-bench-msgpath: build ## run the benchmark over all paths; results go to out/
-	bin/msgpath bench all --out out
+bench-msgpath: build ## run the benchmark over all paths, judge it, report; results go to out/
+	@status=0; bin/msgpath bench all --out out || status=$$?; \
+	if [ $$status -le 1 ]; then \
+	  echo; bin/msgpath gate $(addprefix --budget=,$(budgets)) out/bench.json || status=$$?; \
+	  bin/msgpath report $(addprefix --budget=,$(budgets)) out/bench.json -o out/report.html || status=$$?; \
+	fi; \
+	exit $$status
+
+BASE ?=
+.PHONY: bench-msgpath-diff
+bench-msgpath-diff: build ## run this commit and BASE=<ref> by turns and print what differs
+	@test -n "$(BASE)" || { echo "make: say with what to compare: make bench-msgpath-diff BASE=<commit, branch or tag>" >&2; exit 2; }
+	bin/msgpath bench-diff $(BASE) --out out/diff
+
+.PHONY: counts
+counts: build ## count only, in a few seconds, and compare with msgpath.lock
+	@bin/msgpath bench all --messages 100 --runs 1 --counts --out out/counts
+	@bin/msgpath lock out/counts/bench.json --check msgpath.lock
+
+.PHONY: lock
+lock: build ## write msgpath.lock: the counts that the repository keeps
+	@bin/msgpath bench all --messages 100 --runs 1 --counts --out out/counts > out/counts.txt
+	@bin/msgpath lock out/counts/bench.json > out/msgpath.lock
+	@mv out/msgpath.lock msgpath.lock; git --no-pager diff --stat -- msgpath.lock
 
 .PHONY: baseline
 baseline: build ## run the benchmark; write docs/baseline.md and the output in README.md from it
 	@test -z "$$(git status --porcelain 2>/dev/null)" || echo "make: the tree has uncommitted changes: the document will say so" >&2
 	bin/msgpath bench all --out out | tee out/output.txt
-	bin/msgpath baseline out/bench.json > out/baseline.md
+	bin/msgpath report out/bench.json -o out/report.html --svg out/plots
+	mkdir -p docs/img && cp out/plots/counts.svg out/plots/throughput.svg docs/img/
+	bin/msgpath baseline out/bench.json --plots img > out/baseline.md
 	mv out/baseline.md docs/baseline.md
 	@awk '/^<!-- output -->/ { print; print "```"; while ((getline line < "out/output.txt") > 0) { if (line == "") break; print line } print "```"; skip = 1 } \
 	  /^<!-- \/output -->/ { skip = 0 } !skip && !/^<!-- output -->/' README.md > out/README.md
@@ -80,7 +106,7 @@ check: need-go ## make test and everything else that must hold before a commit
 .PHONY: check-rest
 check-rest: need-go ## make check without the tests, whose last result it records
 	@status=0; \
-	for goal in static prove-zero record fuzz; do $(MAKE) $$goal || status=1; done; \
+	for goal in static vet prove-zero record fuzz counts selftest example; do $(MAKE) $$goal || status=1; done; \
 	exit $$status
 
 .PHONY: static
@@ -96,15 +122,38 @@ static: need-go ## vet, staticcheck, gofumpt and the house rules
 	@$(tool) gofumpt -l . | awk '{ print "not formatted (make fmt): " $$0; bad = 1 } END { exit bad }'
 	@for t in $(builds); do go test -tags=$${t#none} ./internal/lint; done
 
+.PHONY: vet
+vet: build ## look for work on messages that no counter covers
+	bin/msgpath vet ./...
+
+.PHONY: selftest
+selftest: build ## show that the gate can fail: mutants, and runs compared with their like
+	bin/msgpath gate --selftest --comparisons $(comparisons)
+
 .PHONY: prove-zero
-prove-zero: need-go ## prove that production builds carry no counters
+prove-zero: build ## prove that production builds carry no counters
 	@mkdir -p out; rm -f out/prove-zero.*
-	go run ./internal/provezero -summary out/prove-zero.txt
+	bin/msgpath prove-zero --sites internal/lint/sites.txt --summary out/prove-zero.txt
 	@$(state) > out/prove-zero.ok
 
 .PHONY: overhead
-overhead: need-go ## measure what counting costs in CPU time, about four minutes
-	go run ./internal/provezero overhead
+overhead: build ## measure what counting costs in CPU time, about four minutes
+	bin/msgpath prove-zero overhead
+
+.PHONY: example
+example: build ## check examples/echo-relay, a relay of another project, as its own CI would
+	@cd examples/echo-relay; \
+	for t in $(builds); do \
+	  echo "# examples/echo-relay: vet and test -tags=$${t#none}"; \
+	  go vet -tags=$${t#none} ./...; \
+	  go test -tags=$${t#none} ./...; \
+	done
+	cd examples/echo-relay && go build -o out/ ./cmd/echo-relay && go build -tags=$(tag) -o out/ ./cmd/echo-measure
+	cd examples/echo-relay && out/echo-measure -out out/base.json && out/echo-measure -out out/echo.json
+	cd examples/echo-relay && $(CURDIR)/bin/msgpath gate --budget budget.yaml out/echo.json
+	cd examples/echo-relay && $(CURDIR)/bin/msgpath diff out/base.json out/echo.json > out/diff.txt || { cat out/diff.txt; exit 1; }; head -n 2 out/diff.txt
+	cd examples/echo-relay && $(CURDIR)/bin/msgpath prove-zero ./cmd/echo-relay
+	cd examples/echo-relay && $(CURDIR)/bin/msgpath vet ./...
 
 # What the benchmark's acceptance table quotes.
 .PHONY: record

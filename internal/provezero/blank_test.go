@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"bytes"
@@ -89,16 +89,37 @@ func TestProductionDoesSomething(t *testing.T) {
 		{"a function with a result", map[string][2]string{"counters/off.go": {"func New() Set { return", "func New() Set { println(); return"}}, exitFailed, []string{"counters.New: "}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var out, errs bytes.Buffer
-			dir := otherModule(t, tt.edits)
-			code := run(t.Context(), []string{"-C", dir, "-node", "./node", "-sites", "sites.txt", "-code"}, &out, &errs)
-			if code != tt.code {
-				t.Errorf("exit %d, want %d\n%s%s", code, tt.code, &out, &errs)
+			var out bytes.Buffer
+			err := Prove(t.Context(), Options{Dir: otherModule(t, tt.edits), Node: "./node", Sites: "sites.txt", CodeOnly: true}, &out)
+			if code := ExitCode(err); code != tt.code {
+				t.Errorf("exit %d, want %d: %v\n%s", code, tt.code, err, &out)
 			}
 			for _, want := range tt.want {
 				if n := strings.Count(out.String(), want); n != 2 {
 					t.Errorf("%q is named %d times, want for 2 architectures\n%s", want, n, &out)
 				}
+			}
+		})
+	}
+}
+
+// TestSizeAboveZero: a Set or a Site with a size is found by the compiler.
+func TestSizeAboveZero(t *testing.T) {
+	for name, edit := range map[string][2]string{
+		"Set":  {"type Set struct{}", "type Set struct{ n int }"},
+		"Site": {"type Site struct{}", "type Site struct{ n uint8 }"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := proof{
+				Options: Options{Node: "./node", Arches: Architectures()},
+				tool:    goTool{dir: otherModule(t, map[string][2]string{"counters/off.go": edit}), tmp: t.TempDir()},
+			}
+			if err := p.prepare(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			rows, err := p.sizes(t.Context())
+			if err != nil || len(rows) != 1 || rows[0].ok || !strings.Contains(strings.Join(rows[0].details, "\n"), name+"{}") {
+				t.Errorf("sizes = %+v, %v", rows, err)
 			}
 		})
 	}

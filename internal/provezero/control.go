@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"bytes"
@@ -21,27 +21,35 @@ type mutant struct {
 	sites    bool   // whether new keeps the names of sites
 }
 
-var mutants = []mutant{
-	{
-		name:     "Decode counts",
-		old:      "func Decode(Set, Site, int) {}",
-		new:      "func Decode(Set, Site, int) { decodes++ }\n\nvar decodes int",
-		frees:    "Decode",
-		variable: "decodes",
-	},
-	{
-		name:  "Copy prints, inlined",
-		old:   "func Copy(Set, Site, int) {}",
-		new:   `func Copy(_ Set, _ Site, n int) { if n > 1<<20 { println("copied", n) } }`,
-		frees: "Copy",
-	},
-	{
-		name:     "NewSite keeps the name",
-		old:      "func NewSite(string) Site { return Site{} }",
-		new:      "func NewSite(name string) Site { names = append(names, name); return Site{} }\n\nvar names []string",
-		variable: "names",
-		sites:    true,
-	},
+// countingFunctions are the functions of counters that count.
+var countingFunctions = []string{"Decode", "Hash", "IDHash", "Encode", "Copy"}
+
+// mutants returns the mutants that a node can show which calls these of
+// countingFunctions, at least one.
+func mutants(called []string) []mutant {
+	first, last := called[0], called[len(called)-1]
+	return []mutant{
+		{
+			name:     first + " counts",
+			old:      "func " + first + "(Set, Site, int) {}",
+			new:      "func " + first + "(Set, Site, int) { events++ }\n\nvar events int",
+			frees:    first,
+			variable: "events",
+		},
+		{
+			name:  last + " prints, inlined",
+			old:   "func " + last + "(Set, Site, int) {}",
+			new:   "func " + last + `(_ Set, _ Site, n int) { if n > 1<<20 { println("copied", n) } }`,
+			frees: last,
+		},
+		{
+			name:     "NewSite keeps the name",
+			old:      "func NewSite(string) Site { return Site{} }",
+			new:      "func NewSite(name string) Site { names = append(names, name); return Site{} }\n\nvar names []string",
+			variable: "names",
+			sites:    true,
+		},
+	}
 }
 
 // A trace is what probes must find in a build that counts.
@@ -113,7 +121,7 @@ func (g goTool) write(name string, src []byte) (string, error) {
 // negativeControls shows that each probe notices a production build that counts.
 func (p *proof) negativeControls(ctx context.Context) ([]row, error) {
 	var rows []row
-	for _, m := range mutants {
+	for _, m := range mutants(p.called) {
 		overlay, want, err := p.mutate(ctx, m)
 		if err != nil {
 			return rows, err
@@ -139,7 +147,7 @@ func (p *proof) control(ctx context.Context, name string, overlay map[string]str
 		missed := missing(want.sites, func(site string) bool { return slices.Contains(sites.found, site) })
 		rows = append(rows, row{name + ": names of sites", "host", sites.String(), missed, len(missed) == 0})
 	}
-	for _, arch := range p.arches {
+	for _, arch := range p.Arches {
 		compared, err := p.compareAll(ctx, arch, overlay)
 		if err != nil {
 			return rows, err

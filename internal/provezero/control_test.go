@@ -1,8 +1,9 @@
 //go:build !msgpathcounters
 
-package main
+package provezero
 
 import (
+	"os"
 	"strings"
 	"testing"
 )
@@ -11,9 +12,8 @@ import (
 func prepared(t *testing.T) *proof {
 	t.Helper()
 	p := &proof{
-		tool:  goTool{dir: "../..", tmp: t.TempDir()},
-		node:  testNode,
-		sites: ourSites, arches: []string{"amd64", "arm64"},
+		Options: Options{Dir: "../..", Node: testNode, Sites: ourSites, Arches: Architectures()},
+		tool:    goTool{dir: "../..", tmp: t.TempDir()},
 	}
 	if err := p.prepare(t.Context()); err != nil {
 		t.Fatal(err)
@@ -25,7 +25,7 @@ func prepared(t *testing.T) *proof {
 // production build as it is, so that each row of each control can fail.
 func TestControlWithoutMutant(t *testing.T) {
 	p := prepared(t)
-	for _, m := range mutants {
+	for _, m := range mutants(p.called) {
 		t.Run(m.name, func(t *testing.T) {
 			_, want, err := p.mutate(t.Context(), m)
 			if err != nil {
@@ -56,7 +56,7 @@ func TestControlEnabledAlone(t *testing.T) {
 	if want.symbol != "" || len(want.functions) > 0 {
 		t.Fatalf("trace %+v, want none", want)
 	}
-	want.symbol = p.counters + ".decodes"
+	want.symbol = p.counters + ".events"
 	rows, err := p.control(t.Context(), "Enabled", overlay, want)
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestMutants(t *testing.T) {
 		"Copy prints, inlined":   pkg + "(*Shelf).Put " + pkg + "(*receive).Receive",
 		"NewSite keeps the name": pkg + "init",
 	} {
-		for _, m := range mutants {
+		for _, m := range mutants(p.called) {
 			if m.name != name {
 				continue
 			}
@@ -92,6 +92,29 @@ func TestMutants(t *testing.T) {
 		if _, _, err := p.mutate(t.Context(), m); err == nil {
 			t.Errorf("mutant %q is made", m.name)
 		}
+	}
+}
+
+// TestMutantsOfEachFunction: whatever a node calls, there are mutants for it, made
+// of text that the counters package has.
+func TestMutantsOfEachFunction(t *testing.T) {
+	off, err := os.ReadFile("../../counters/off.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range countingFunctions {
+		made := mutants([]string{f})
+		if made[0].name != f+" counts" || made[0].frees != f || made[1].frees != f {
+			t.Errorf("mutants of %s: %+v", f, made)
+		}
+		for _, m := range made {
+			if n := strings.Count(string(off), m.old); n != 1 {
+				t.Errorf("mutant %q: off.go has %d times %q, want once", m.name, n, m.old)
+			}
+		}
+	}
+	if made := mutants([]string{"Hash", "Encode"}); made[0].frees != "Hash" || made[1].frees != "Encode" {
+		t.Errorf("mutants of two functions: %+v", made)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"fmt"
@@ -40,9 +40,34 @@ func (g goTool) free(users []source, counters, callee string) (map[string]string
 		}
 	}
 	if len(callers) == 0 {
-		return nil, nil, fmt.Errorf("provezero: %w: nothing that the node links calls counters.%s", errNothing, callee)
+		return nil, nil, fmt.Errorf("provezero: %w: nothing that the node links calls counters.%s", ErrNothing, callee)
 	}
 	return overlay, slices.Sorted(maps.Keys(callers)), nil
+}
+
+// calledFunctions returns those of countingFunctions that the node's packages
+// call, at least one.
+func (p *proof) calledFunctions() (called []string, err error) {
+	var files []*ast.File
+	for _, u := range p.users {
+		for _, path := range u.files {
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				return nil, fmt.Errorf("provezero: parse: %w", err)
+			}
+			files = append(files, file)
+		}
+	}
+	for _, name := range countingFunctions {
+		calls := func(f *ast.File) bool { return contains(f, sitelist.ImportName(f, p.counters), name) }
+		if slices.ContainsFunc(files, calls) {
+			called = append(called, name)
+		}
+	}
+	if len(called) == 0 {
+		return nil, fmt.Errorf("provezero: %w: nothing that the node links counts", ErrNothing)
+	}
+	return called, nil
 }
 
 // freeFile returns src with "true" for counters.Enabled in the conditions around

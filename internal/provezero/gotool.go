@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -16,8 +17,9 @@ const tag = "msgpathcounters"
 
 // A goTool runs the go command of one module.
 type goTool struct {
-	dir string // the module's root
-	tmp string // for what is built
+	dir     string // the module's root
+	tmp     string // for what is built
+	modfile string // stands in for go.mod; "" for none
 }
 
 // A build is one way to compile a package.
@@ -31,10 +33,13 @@ type build struct {
 func (g goTool) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = g.dir
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(os.Environ(), append(env, g.env()...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("provezero: run go %s: %w", args[0], ctx.Err())
+		}
 		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
 	}
 	return stdout.Bytes(), nil
@@ -49,9 +54,27 @@ func (b build) env() []string {
 	return []string{"GOOS=linux", "GOARCH=" + b.arch, "CGO_ENABLED=0"}
 }
 
+// env returns what makes the go command use g.modfile.
+func (g goTool) env() []string {
+	if g.modfile == "" {
+		return nil
+	}
+	return []string{"GOWORK=off"}
+}
+
+// modFlags returns the flags that choose tags and the file of the module.
+// Paths are trimmed in all calls, so that what one compiled serves the others.
+func (g goTool) modFlags(b build) []string {
+	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + b.tags}
+	if g.modfile != "" {
+		flags = append(flags, "-modfile="+g.modfile)
+	}
+	return flags
+}
+
 // flags returns the flags of b for the go command. Name is of an overlay file.
 func (g goTool) flags(b build, name string) ([]string, error) {
-	flags := []string{"-trimpath", "-buildvcs=false", "-tags=" + b.tags}
+	flags := g.modFlags(b)
 	if b.ldflags != "" {
 		flags = append(flags, "-ldflags="+b.ldflags)
 	}
@@ -112,7 +135,7 @@ func (g goTool) writeOverlay(replace map[string]string, name string) (string, er
 
 // list returns the lines that go list prints for pkgs, empty lines left out.
 func (g goTool) list(ctx context.Context, b build, format string, args ...string) ([]string, error) {
-	out, err := g.run(ctx, b.env(), append([]string{"list", "-tags=" + b.tags, "-f", format}, args...)...)
+	out, err := g.run(ctx, b.env(), slices.Concat([]string{"list"}, g.modFlags(b), []string{"-f", format}, args)...)
 	if err != nil {
 		return nil, fmt.Errorf("provezero: list packages: %w", err)
 	}
@@ -129,15 +152,15 @@ func (g goTool) list(ctx context.Context, b build, format string, args ...string
 type source struct {
 	path   string // import path
 	symbol string // what its symbols' names begin with
-	files  []string
+	dir    string
+	files  []string // absolute
 }
 
-// users returns the packages of the module that counting can reach: those among
-// pkgs and their dependencies that depend on the counters package. A package
-// that does not import it may hold what another's generic function counts.
+// users returns the packages that counting can reach: those among pkgs and
+// their dependencies that depend on the counters package. A package that does
+// not import it may hold what another's generic function counts.
 func (g goTool) users(ctx context.Context, b build, counters string, pkgs []string) ([]source, error) {
-	files := `{{$d := .Dir}}{{range .GoFiles}}{{"\t"}}{{$d}}/{{.}}{{end}}{{range .CgoFiles}}{{"\t"}}{{$d}}/{{.}}{{end}}`
-	format := fmt.Sprintf(`{{$p := .}}{{if and .Module .Module.Main}}{{range .Deps}}{{if eq . %q}}{{with $p}}{{.ImportPath}}{{"\t"}}{{.Name}}%s{{end}}{{end}}{{end}}{{end}}`, counters, files)
+	format := dependents(counters, `{{.ImportPath}}{{"\t"}}{{.Name}}{{"\t"}}{{.Dir}}{{range .GoFiles}}{{"\t"}}{{.}}{{end}}{{range .CgoFiles}}{{"\t"}}{{.}}{{end}}`)
 	lines, err := g.list(ctx, b, format, append([]string{"-deps"}, pkgs...)...)
 	if err != nil {
 		return nil, err
@@ -145,13 +168,22 @@ func (g goTool) users(ctx context.Context, b build, counters string, pkgs []stri
 	var users []source
 	for _, line := range lines {
 		f := strings.Split(line, "\t")
-		u := source{path: f[0], symbol: f[0], files: f[2:]}
+		u := source{path: f[0], symbol: f[0], dir: f[2]}
 		if f[1] == "main" {
 			u.symbol = "main"
+		}
+		for _, name := range f[3:] {
+			u.files = append(u.files, filepath.Join(u.dir, name))
 		}
 		users = append(users, u)
 	}
 	return users, nil
+}
+
+// dependents returns the format in which go list prints the packages that depend
+// on pkg, each as in format.
+func dependents(pkg, format string) string {
+	return fmt.Sprintf(`{{$p := .}}{{range .Deps}}{{if eq . %q}}{{with $p}}%s{{end}}{{end}}{{end}}`, pkg, format)
 }
 
 // paths returns the import paths of sources.

@@ -1,11 +1,10 @@
-package main
+package provezero
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,18 +15,24 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// minPairs is the fewest pairs for which an interval is worth printing.
-const minPairs = 15
+// MinPairs is the fewest pairs for which an interval is worth printing.
+const MinPairs = 15
 
 // confidence of the interval of the median.
 const confidence = 0.95
 
-// An overhead is what to measure.
+// An Overhead is what to measure.
+type Overhead struct {
+	Dir     string // of the module; "" is the working directory
+	Command string // main package of msgpath
+	Pairs   int    // of runs, at least [MinPairs]
+}
+
+// An overhead is a measurement under way.
 type overhead struct {
-	tool    goTool
-	command string // main package of msgpath
-	pairs   int
-	args    []string // of the benchmark
+	Overhead
+	tool goTool
+	args []string // of the benchmark
 }
 
 // A ratio is a median of ratios with its interval.
@@ -41,52 +46,49 @@ func (r ratio) String() string {
 		r.median, r.low, r.high, r.pairs)
 }
 
-func runOverhead(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	o := overhead{args: []string{"bench", "micro", "--path", "zerocopy", "--runs", "5", "--json", "-"}}
-	flags := flag.NewFlagSet("provezero overhead", flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	flags.StringVar(&o.command, "command", "./cmd/msgpath", "main package of the benchmark")
-	flags.IntVar(&o.pairs, "pairs", minPairs, "pairs of runs")
-	flags.StringVar(&o.tool.dir, "C", ".", "directory of the module")
-	if err := parse(flags, args); err != nil {
-		return err
-	}
-	if o.pairs < minPairs {
-		return fmt.Errorf("provezero: %w: %d pairs, want at least %d", errUsage, o.pairs, minPairs)
+// Measure runs the benchmark of both builds in pairs and prints the ratio of
+// their CPU times on stdout, each pair's on progress. Its errors are those that
+// [ExitCode] tells apart.
+func Measure(ctx context.Context, m Overhead, stdout, progress io.Writer) error {
+	if m.Pairs < MinPairs {
+		return fmt.Errorf("provezero: %w: %d pairs, want at least %d", ErrUsage, m.Pairs, MinPairs)
 	}
 	tmp, err := os.MkdirTemp("", "provezero")
 	if err != nil {
 		return fmt.Errorf("provezero: make directory: %w", err)
 	}
 	defer os.RemoveAll(tmp)
-	o.tool.tmp = tmp
-	r, err := o.measure(ctx, stderr)
+	o := overhead{
+		Overhead: m, tool: goTool{dir: m.Dir, tmp: tmp},
+		args: []string{"bench", "micro", "--path", "zerocopy", "--runs", "5", "--json", "-"},
+	}
+	r, err := o.measure(ctx, progress)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stdout, r)
-	return nil
+	_, err = fmt.Fprintln(stdout, r)
+	return err
 }
 
 // measure runs production and counting builds in pairs: AB BA AB …, so that
 // what drifts weighs on both alike.
 func (o overhead) measure(ctx context.Context, progress io.Writer) (ratio, error) {
-	production, err := o.tool.link(ctx, build{}, o.command, "msgpath-production")
+	production, err := o.tool.link(ctx, build{}, o.Command, "msgpath-production")
 	if err != nil {
 		return ratio{}, err
 	}
-	counting, err := o.tool.link(ctx, build{tags: tag}, o.command, "msgpath-counting")
+	counting, err := o.tool.link(ctx, build{tags: tag}, o.Command, "msgpath-counting")
 	if err != nil {
 		return ratio{}, err
 	}
 	var ratios []float64
-	for i := range o.pairs {
+	for i := range o.Pairs {
 		r, err := o.pair(ctx, production, counting, i%2 == 1)
 		if err != nil {
 			return ratio{}, err
 		}
 		ratios = append(ratios, r)
-		fmt.Fprintf(progress, "overhead: pair %d of %d: %.4f\n", i+1, o.pairs, r)
+		fmt.Fprintf(progress, "overhead: pair %d of %d: %.4f\n", i+1, o.Pairs, r)
 	}
 	return summarize(ratios)
 }
@@ -133,19 +135,19 @@ func (o overhead) bench(ctx context.Context, path string) (float64, error) {
 func nanosPerMessage(data []byte) (float64, error) {
 	var r verdict.Result
 	if err := json.Unmarshal(data, &r); err != nil {
-		return 0, fmt.Errorf("%w: decode result: %w", errInvalid, err)
+		return 0, fmt.Errorf("%w: decode result: %w", ErrInvalid, err)
 	}
 	if r.Kind != verdict.Kind || r.SchemaVersion != verdict.SchemaVersion {
-		return 0, fmt.Errorf("%w: result of kind %q, version %d", errInvalid, r.Kind, r.SchemaVersion)
+		return 0, fmt.Errorf("%w: result of kind %q, version %d", ErrInvalid, r.Kind, r.SchemaVersion)
 	}
 	if len(r.Runs) == 0 || len(r.Invalid) > 0 {
-		return 0, fmt.Errorf("%w: %d valid runs, %d invalid", errInvalid, len(r.Runs), len(r.Invalid))
+		return 0, fmt.Errorf("%w: %d valid runs, %d invalid", ErrInvalid, len(r.Runs), len(r.Invalid))
 	}
 	var nanos []float64
 	for _, run := range r.Runs {
 		if !run.Verified || run.Messages <= 0 || run.CPUNanos <= 0 {
 			return 0, fmt.Errorf("%w: %s: %d messages in %d ns of CPU time, verified %v",
-				errInvalid, run.Scenario, run.Messages, run.CPUNanos, run.Verified)
+				ErrInvalid, run.Scenario, run.Messages, run.CPUNanos, run.Verified)
 		}
 		nanos = append(nanos, float64(run.CPUNanos)/float64(run.Messages))
 	}
@@ -154,8 +156,8 @@ func nanosPerMessage(data []byte) (float64, error) {
 
 // summarize returns the median of ratios and its interval, by order statistics.
 func summarize(ratios []float64) (ratio, error) {
-	if len(ratios) < minPairs {
-		return ratio{}, fmt.Errorf("provezero: %w: %d pairs, want at least %d", errNothing, len(ratios), minPairs)
+	if len(ratios) < MinPairs {
+		return ratio{}, fmt.Errorf("provezero: %w: %d pairs, want at least %d", ErrNothing, len(ratios), MinPairs)
 	}
 	sample := benchmath.NewSample(ratios, &benchmath.DefaultThresholds)
 	s := benchmath.AssumeNothing.Summary(sample, confidence)

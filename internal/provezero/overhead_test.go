@@ -1,8 +1,9 @@
-package main
+package provezero
 
 import (
 	"encoding/json"
 	"errors"
+	"io"
 	"testing"
 
 	"github.com/msgpath/msgpath/verdict"
@@ -22,7 +23,7 @@ func TestSummarize(t *testing.T) {
 	if r != (ratio{1.10, 1.05, 1.15, 21}) {
 		t.Errorf("summarize = %+v, want 1.10 from 1.05 to 1.15", r)
 	}
-	if _, err := summarize(ratios[:minPairs-1]); !errors.Is(err, errNothing) {
+	if _, err := summarize(ratios[:MinPairs-1]); !errors.Is(err, ErrNothing) {
 		t.Errorf("too few pairs: %v", err)
 	}
 }
@@ -64,12 +65,18 @@ func TestNanosPerMessage(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := nanosPerMessage(data)
-			if got != tt.want || (tt.want == 0) != errors.Is(err, errInvalid) {
+			if got != tt.want || (tt.want == 0) != errors.Is(err, ErrInvalid) {
 				t.Errorf("nanosPerMessage = %v, %v; want %v", got, err, tt.want)
 			}
 		})
 	}
-	if _, err := nanosPerMessage([]byte("panic")); !errors.Is(err, errInvalid) {
+	if _, err := nanosPerMessage([]byte("panic")); !errors.Is(err, ErrInvalid) {
 		t.Errorf("no JSON: %v", err)
+	}
+}
+
+func TestMeasureRefuses(t *testing.T) {
+	if err := Measure(t.Context(), Overhead{Pairs: 3}, io.Discard, io.Discard); ExitCode(err) != exitUsage {
+		t.Errorf("3 pairs: %v, exit code %d, want %d", err, ExitCode(err), exitUsage)
 	}
 }

@@ -1,30 +1,29 @@
-package main
+package provezero
 
 import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/internal/provezero/sitelist"
 )
 
 // A proof is what is to be examined.
 type proof struct {
-	tool     goTool
-	node     string   // main package
-	packages []string // compared instead of the node's, with codeOnly
-	sites    string   // list file
-	arches   []string // for which it is compared
-	ldflags  string
-	codeOnly bool // make no other check
+	Options
+	tool goTool
 
-	counters string   // import path, found out
-	names    []string // of sites
+	module   string   // path of the node's module
+	counters string   // import path
+	names    []string // of sites that are looked for
 	linked   []string // those that the node links
-	users    []source // the node's packages that counting can reach
+	users    []source // packages that the node links and that counting can reach
 	inits    []string // symbols: the initializations that declare sites
+	called   []string // functions of counters that users call and that count
 
 	references map[string]reference // by architecture, made when needed
 }
@@ -43,16 +42,16 @@ type row struct {
 }
 
 // prove makes all checks and returns their rows, also beside an error. The
-// error wraps errFailed if a check failed and errNothing if there was nothing to
+// error wraps ErrFailed if a check failed and ErrNothing if there was nothing to
 // check.
 func (p *proof) prove(ctx context.Context) ([]row, error) {
 	if err := p.prepare(ctx); err != nil {
 		return nil, err
 	}
-	rows := []row{{check: "size of Set and Site", arch: "all", found: "0 bytes", ok: true}}
-	steps := []func(context.Context) ([]row, error){p.code, p.production, p.positiveControl, p.negativeControls}
-	if p.codeOnly {
-		steps = steps[:1]
+	var rows []row
+	steps := []func(context.Context) ([]row, error){p.sizes, p.code, p.production, p.positiveControl, p.negativeControls}
+	if p.CodeOnly {
+		steps = steps[:2]
 	}
 	for _, step := range steps {
 		more, err := step(ctx)
@@ -62,67 +61,100 @@ func (p *proof) prove(ctx context.Context) ([]row, error) {
 		}
 	}
 	if slices.ContainsFunc(rows, func(r row) bool { return !r.ok }) {
-		return rows, fmt.Errorf("provezero: %w: a check failed", errFailed)
+		return rows, fmt.Errorf("provezero: %w: a check failed", ErrFailed)
 	}
 	return rows, nil
 }
 
-// prepare finds the module's counters package and the sites.
-func (p *proof) prepare(ctx context.Context) error {
-	module, err := p.tool.list(ctx, build{}, "{{.Module.Path}}", p.node)
+// prepare finds the counters package, what can be reached from it, and the
+// sites.
+func (p *proof) prepare(ctx context.Context) (err error) {
+	if err := p.findCounters(ctx); err != nil {
+		return err
+	}
+	if p.users, err = p.tool.users(ctx, build{}, p.counters, []string{p.Node}); err != nil {
+		return err
+	}
+	if err := p.findSites(ctx); err != nil {
+		return err
+	}
+	if p.called, err = p.calledFunctions(); err != nil {
+		return err
+	}
+	p.inits, err = p.declaring()
+	return err
+}
+
+// findCounters finds the counters package among what the node links, and copies
+// modules that could not be changed where they are.
+func (p *proof) findCounters(ctx context.Context) error {
+	lines, err := p.tool.list(ctx, build{}, "{{.ImportPath}} {{with .Module}}{{.Path}}{{end}}", "-deps", p.Node)
+	if err != nil {
+		return fmt.Errorf("%w (%w)", err, ErrUsage)
+	}
+	_, p.module, _ = strings.Cut(lines[len(lines)-1], " ")
+	for _, path := range []string{countersPath(), p.module + "/counters"} {
+		if slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, path+" ") }) {
+			p.counters = path
+			return p.tool.copyModules(ctx, path, p.Node)
+		}
+	}
+	return fmt.Errorf("provezero: %w: %s links no site: it does not depend on %s", ErrNothing, p.Node, countersPath())
+}
+
+// countersPath returns the import path that the counters package has in this
+// program: that of a renamed project is renamed as well.
+func countersPath() string { return reflect.TypeFor[counters.Counts]().PkgPath() }
+
+// findSites finds the sites that the node links, and compares them with the
+// list if there is one.
+func (p *proof) findSites(ctx context.Context) error {
+	decls, err := p.linkedSites(ctx)
 	if err != nil {
 		return err
 	}
-	p.counters = module[0] + "/counters"
-	list := p.sites
+	if p.linked = sitelist.Names(decls); len(p.linked) == 0 {
+		return fmt.Errorf("provezero: %w: %s links no site", ErrNothing, p.Node)
+	}
+	if p.names = p.linked; p.Sites == "" {
+		return nil
+	}
+	list := p.Sites
 	if !filepath.IsAbs(list) {
-		list = filepath.Join(p.tool.dir, list)
+		list = filepath.Join(p.Dir, list)
 	}
 	if p.names, err = sitelist.Read(list); err != nil {
-		return err
-	}
-	if p.linked, err = p.linkedSites(ctx); err != nil {
-		return err
-	}
-	if p.users, err = p.tool.users(ctx, build{}, p.counters, []string{p.node}); err != nil {
-		return err
-	}
-	if p.inits, err = p.declaring(); err != nil {
-		return err
+		return fmt.Errorf("provezero: %w: %w", ErrUsage, err)
 	}
 	for _, site := range p.linked {
 		if !slices.Contains(p.names, site) {
-			return fmt.Errorf("provezero: %w: site %s is not in %s", errFailed, site, p.sites)
+			return fmt.Errorf("provezero: %w: site %s is not in %s", ErrFailed, site, p.Sites)
 		}
-	}
-	if len(p.linked) == 0 {
-		return fmt.Errorf("provezero: %w: %s links no site", errNothing, p.node)
 	}
 	return nil
 }
 
-// linkedSites returns the names of the sites that the node's packages declare.
-func (p *proof) linkedSites(ctx context.Context) ([]string, error) {
-	dirs, err := p.tool.list(ctx, build{tags: tag}, "{{if .Module}}{{if .Module.Main}}{{.Dir}}{{end}}{{end}}", "-deps", p.node)
+// linkedSites returns the sites that the packages of the counting node declare.
+func (p *proof) linkedSites(ctx context.Context) (decls []sitelist.Declaration, err error) {
+	users, err := p.tool.users(ctx, build{tags: tag}, p.counters, []string{p.Node})
 	if err != nil {
 		return nil, err
 	}
-	var decls []sitelist.Declaration
-	for _, dir := range dirs {
-		found, err := sitelist.ScanDir(dir, p.counters)
+	for _, u := range users {
+		found, err := sitelist.ScanDir(u.dir, p.counters)
 		if err != nil {
 			return nil, err
 		}
 		decls = append(decls, found...)
 	}
-	return sitelist.Names(decls), nil
+	return decls, nil
 }
 
 // declaring returns the symbols of the initializations that declare sites.
 func (p *proof) declaring() ([]string, error) {
 	var inits []string
 	for _, u := range p.users {
-		decls, err := sitelist.ScanDir(filepath.Dir(u.files[0]), p.counters)
+		decls, err := sitelist.ScanDir(u.dir, p.counters)
 		if err != nil {
 			return nil, err
 		}
@@ -135,8 +167,8 @@ func (p *proof) declaring() ([]string, error) {
 
 // examine builds the node and probes it for symbols and names of sites.
 func (p *proof) examine(ctx context.Context, b build, name string) (symbols, sites finding, err error) {
-	b.ldflags = p.ldflags
-	path, err := p.tool.link(ctx, b, p.node, name)
+	b.ldflags = p.LDFlags
+	path, err := p.tool.link(ctx, b, p.Node, name)
 	if err != nil {
 		return symbols, sites, err
 	}
@@ -181,7 +213,7 @@ func (p *proof) positiveControl(ctx context.Context) ([]row, error) {
 // code compares real code with the reference.
 func (p *proof) code(ctx context.Context) ([]row, error) {
 	var rows []row
-	for _, arch := range p.arches {
+	for _, arch := range p.Arches {
 		compared, err := p.compareAll(ctx, arch, nil)
 		if err != nil {
 			return rows, err
@@ -196,7 +228,10 @@ func (p *proof) code(ctx context.Context) ([]row, error) {
 
 // short returns an import path without the module's.
 func (p *proof) short(pkg string) string {
-	return strings.TrimPrefix(pkg, strings.TrimSuffix(p.counters, "counters"))
+	if pkg == p.counters {
+		return "counters"
+	}
+	return strings.TrimPrefix(pkg, p.module+"/")
 }
 
 // compareAll compares each package for one architecture. Overlay changes the
@@ -214,7 +249,7 @@ func (p *proof) compareAll(ctx context.Context, arch string, overlay map[string]
 	for _, pkg := range reference.packages {
 		c := compare(real[pkg], reference.objects[pkg])
 		if c.pkg = pkg; c.functions == 0 || c.instructions == 0 {
-			return nil, fmt.Errorf("provezero: %w: %s has no function for %s", errNothing, pkg, arch)
+			return nil, fmt.Errorf("provezero: %w: %s has no function for %s", ErrNothing, pkg, arch)
 		}
 		compared = append(compared, c)
 	}
@@ -226,16 +261,16 @@ func (p *proof) reference(ctx context.Context, arch string) (reference, error) {
 	if r, ok := p.references[arch]; ok {
 		return r, nil
 	}
-	roots := p.packages
+	roots := p.Packages
 	if len(roots) == 0 {
-		roots = []string{p.node}
+		roots = []string{p.Node}
 	}
 	users, err := p.tool.users(ctx, build{arch: arch}, p.counters, roots)
 	if err != nil {
 		return reference{}, err
 	}
 	if len(users) == 0 {
-		return reference{}, fmt.Errorf("provezero: %w: none of %s counts", errNothing, strings.Join(roots, ", "))
+		return reference{}, fmt.Errorf("provezero: %w: none of %s counts", ErrNothing, strings.Join(roots, ", "))
 	}
 	overlay, err := p.tool.reference(ctx, build{arch: arch}, p.counters, paths(users))
 	if err != nil {

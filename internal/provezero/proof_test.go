@@ -1,10 +1,13 @@
 //go:build !msgpathcounters
 
-package main
+package provezero
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,21 +21,23 @@ const (
 	ourSites = "internal/provezero/testdata/sites.txt"
 )
 
-// runProve runs the command on a node and packages of testdata.
-func runProve(t *testing.T, args ...string) (code int, stdout, stderr string) {
+// runProve proves a node of testdata, with options changed by change.
+func runProve(t *testing.T, change func(*Options)) (code int, stdout, stderr string) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	args = append([]string{"-C", "../..", "-node", testNode, "-sites", ourSites}, args...)
-	code = run(t.Context(), args, &out, &errs)
-	t.Logf("exit %d\n%s%s", code, &out, &errs)
-	return code, out.String(), errs.String()
+	o := Options{Dir: "../..", Node: testNode, Sites: ourSites}
+	change(&o)
+	var out bytes.Buffer
+	err := Prove(t.Context(), o, &out)
+	code = ExitCode(err)
+	t.Logf("exit %d: %v\n%s", code, err, &out)
+	return code, out.String(), fmt.Sprint(err)
 }
 
 // TestProof proves a program right that counts in every form, on both
 // architectures and with all controls.
 func TestProof(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "summary.txt")
-	code, out, _ := runProve(t, "-summary", file)
+	code, out, _ := runProve(t, func(o *Options) { o.Summary = file })
 	if code != exitOK || strings.Contains(out, "FAIL") {
 		t.Errorf("exit %d, want %d", code, exitOK)
 	}
@@ -52,7 +57,9 @@ func TestProof(t *testing.T) {
 
 // TestProofFails: what leaves a trace is found and named.
 func TestProofFails(t *testing.T) {
-	code, out, _ := runProve(t, "-code", "-arch", "amd64", "-packages", traffic+","+early)
+	code, out, _ := runProve(t, func(o *Options) {
+		o.CodeOnly, o.Arches, o.Packages = true, []string{"amd64"}, []string{traffic, early}
+	})
 	if code != exitFailed {
 		t.Errorf("exit %d, want %d", code, exitFailed)
 	}
@@ -68,29 +75,36 @@ func TestProofFails(t *testing.T) {
 
 func TestProofRefuses(t *testing.T) {
 	for _, tt := range []struct {
-		name string
-		args []string
-		code int
-		want string
+		name   string
+		change func(*Options)
+		code   int
+		want   string
 	}{
-		{"stripped", []string{"-ldflags=-s -w", "-arch", "amd64"}, exitFailed, errStripped.Error()},
-		{"no package that counts", []string{"-code", "-packages", "./verdict/../internal/provezero/sitelist"}, exitNothing, "none of"},
-		{"a choice of packages", []string{"-packages", traffic}, exitUsage, "needs -code"},
-		{"a summary of code alone", []string{"-code", "-summary", "none.txt"}, exitUsage, "no proof"},
-		{"no site", []string{"-node", "./internal/provezero/sitelist"}, exitNothing, "links no site"},
-		{"site not in the list", []string{"-sites", "internal/provezero/testdata/few.txt"}, exitFailed, "site traffic.send is not in"},
-		{"no list", []string{"-sites", "none.txt"}, exitFailed, "none.txt"},
-		{"argument", []string{"what"}, exitUsage, `unexpected argument "what"`},
-		{"flag", []string{"-what"}, exitUsage, "-what"},
+		{"stripped", func(o *Options) { o.LDFlags, o.Arches = "-s -w", []string{"amd64"} }, exitFailed, errStripped.Error()},
+		{"no package that counts", func(o *Options) { o.CodeOnly, o.Packages = true, []string{"./internal/provezero/sitelist"} }, exitNothing, "none of"},
+		{"a choice of packages", func(o *Options) { o.Packages = []string{traffic} }, exitUsage, "needs --code"},
+		{"a summary of code alone", func(o *Options) { o.CodeOnly, o.Summary = true, "none.txt" }, exitUsage, "no proof"},
+		{"architecture", func(o *Options) { o.Arches = []string{"mips"} }, exitUsage, `"mips"`},
+		{"no node", func(o *Options) { o.Node = "" }, exitUsage, "no main package"},
+		{"no such node", func(o *Options) { o.Node = "./cmd/none" }, exitUsage, "cmd/none"},
+		{"no site", func(o *Options) { o.Node = "./internal/provezero/sitelist" }, exitNothing, "links no site"},
+		{"site not in the list", func(o *Options) { o.Sites = "internal/provezero/testdata/few.txt" }, exitFailed, "site traffic.send is not in"},
+		{"no list", func(o *Options) { o.Sites = "none.txt" }, exitUsage, "none.txt"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if code, _, errs := runProve(t, tt.args...); code != tt.code || !strings.Contains(errs, tt.want) {
-				t.Errorf("exit %d, stderr %q; want %d, %q", code, errs, tt.code, tt.want)
+			if code, _, errs := runProve(t, tt.change); code != tt.code || !strings.Contains(errs, tt.want) {
+				t.Errorf("exit %d, error %q; want %d, %q", code, errs, tt.code, tt.want)
 			}
 		})
 	}
-	if code := run(t.Context(), []string{"overhead", "-pairs", "3"}, new(bytes.Buffer), new(bytes.Buffer)); code != exitUsage {
-		t.Errorf("3 pairs: exit %d, want %d", code, exitUsage)
+}
+
+// TestProofEnds: a context that is over ends the proof, and is told apart.
+func TestProofEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := Prove(ctx, Options{Dir: "../..", Node: testNode}, io.Discard); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want %v", err, context.Canceled)
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"context"
@@ -22,7 +22,7 @@ func (g goTool) reference(ctx context.Context, b build, counters string, pkgs []
 	loaded, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedCompiledGoFiles | packages.NeedImports |
 			packages.NeedTypes | packages.NeedSyntax | packages.NeedTypesInfo,
-		Context: ctx, Dir: g.dir, Env: append(os.Environ(), b.env()...),
+		Context: ctx, Dir: g.dir, Env: append(os.Environ(), append(b.env(), g.env()...)...), BuildFlags: g.modFlags(b),
 	}, append([]string{counters}, pkgs...)...)
 	if err != nil {
 		return nil, fmt.Errorf("provezero: load packages: %w", err)

@@ -1,4 +1,4 @@
-package main
+package provezero
 
 import (
 	"go/ast"
@@ -21,7 +21,7 @@ func checked(t *testing.T, src string) (*token.FileSet, *ast.File, *types.Info) 
 	}
 	fset := token.NewFileSet()
 	known := imports{}
-	text := string(off) + "\ntype SiteCounts struct{}\n"
+	text := string(off) + "\ntype (\n\tSiteCounts struct{}\n\tSiteLines struct{}\n)\n"
 	known[testCounters], _, _ = check(t, fset, known, testCounters, text)
 	_, file, info := check(t, fset, known, "example.org/p", src)
 	return fset, file, info

@@ -22,7 +22,7 @@
 // apart, and only of few figures, since each further one makes a false alarm more
 // likely: msg/s, cpu-ns/msg, B/msg and allocs/msg of each scenario and path, and
 // all of a benchmark of another project. A figure is better or worse if a
-// Mann-Whitney U test says so at 5 %, corrected by Holm for the number of figures
+// Mann-Whitney U test says so at 1 %, corrected by Holm for the number of figures
 // that are judged, and if the difference is above the noise floor. The floor of a
 // metric in a scenario is the largest difference between the medians of the odd and
 // of the even runs of one side on one path: they alternate, and ran the same code.

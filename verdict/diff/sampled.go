@@ -14,7 +14,7 @@ import (
 )
 
 // alpha is the chance of a false alarm that all judged figures share.
-const alpha = 0.05
+const alpha = 0.01
 
 // floorRuns is how many runs of a side a noise floor needs: two in each half.
 const floorRuns = 4
