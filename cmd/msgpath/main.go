@@ -58,8 +58,12 @@ type exit int
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int) {
 	defer func() {
-		if e, ok := recover().(exit); ok { // --help
+		switch e := recover().(type) {
+		case nil:
+		case exit: // --help
 			code = int(e)
+		default:
+			panic(e)
 		}
 	}()
 	var c commands

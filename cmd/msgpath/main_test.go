@@ -39,3 +39,13 @@ func TestInterruptedWritesNothing(t *testing.T) {
 		t.Errorf("the output folder holds %v (%v)", files, err)
 	}
 }
+
+// A panic is no exit code: it must not end in silence.
+func TestPanicIsNotSwallowed(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("the panic is gone")
+		}
+	}()
+	run(t.Context(), []string{"schema"}, nil, os.Stderr) // writes to no writer
+}

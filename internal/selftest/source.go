@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -29,7 +30,7 @@ var sourceMutants = []sourceMutant{
 	},
 	{
 		"the handler forgets the Envelope that came along", "relay/dispatch.go",
-		"env := j.carried(m)", "env := j.carried(nil)",
+		"env := j.carried(m)", "env := j.carried(&pubsub.Message{})",
 		[]string{byAcceptance, byGate, byDiff, byLock},
 	},
 	{
@@ -90,7 +91,7 @@ func (m sourceMutant) run(ctx context.Context, dir, tmp string, arguments []stri
 	ran := command(ctx, tmp, program, append(arguments, "--out", out)...)
 	text, err := os.ReadFile(filepath.Join(out, "bench.json"))
 	if err != nil {
-		return nil, fmt.Errorf("selftest: mutant %q left no result: %w: %w", m.name, ran, err)
+		return nil, fmt.Errorf("selftest: mutant %q left no result: %w", m.name, errors.Join(ran, err))
 	}
 	return text, nil
 }

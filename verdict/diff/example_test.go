@@ -39,7 +39,7 @@ func Example() {
 	// Time: median [95 % interval], advisory: no exit code
 	//                   BEFORE     AFTER    delta  floor  verdict
 	//   Relay  ns/op  52.00 µs  61.00 µs  +17.3 %    n/a  insufficient
-	//   insufficient: 1+1 samples cannot decide among 1 comparisons; 4+4 could
+	//   insufficient: 1+1 samples cannot decide among 1 comparisons; 5+5 could
 	//
 	// Geometric mean over what both sides have
 	//   decodes/op +50.0 % over 1
