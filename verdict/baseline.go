@@ -279,14 +279,15 @@ func (b baseline) MeanPayload() float64 {
 func shellLine(words []string) string {
 	quoted := make([]string, len(words))
 	for i, word := range words {
-		quoted[i] = shellWord(word)
+		quoted[i] = ShellWord(word)
 	}
 	return strings.Join(quoted, " ")
 }
 
 const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
 
-func shellWord(word string) string {
+// ShellWord returns a word as it is typed: quoted if a shell would change it.
+func ShellWord(word string) string {
 	if word != "" && strings.Trim(word, shellPlain) == "" {
 		return word
 	}

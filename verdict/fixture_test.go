@@ -2,39 +2,19 @@ package verdict
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/internal/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the files in testdata and schema.json")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name string, got []byte) {
+// equal compares got with testdata/name.
+func equal(t *testing.T, name string, got []byte) {
 	t.Helper()
-	goldenFile(t, filepath.Join("testdata", name), got)
-}
-
-func goldenFile(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
+	golden.Equal(t, filepath.Join("testdata", name), got)
 }
 
 const (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/jsonschema-go/jsonschema"
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/internal/golden"
 )
 
 // schema.json is generated from the Go types by this file: go test -update.
@@ -22,7 +23,7 @@ func TestSchemaMatchesTheTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goldenFile(t, "schema.json", append(got, '\n'))
+	golden.Equal(t, "schema.json", append(got, '\n'))
 }
 
 // committed returns the committed schema, parsed.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"flag"
 	"os"
 	"regexp"
 	"strconv"
@@ -10,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite what commands print in the documents")
+	"github.com/msgpath/msgpath/internal/golden"
+)
 
 // shown is a command in a document, its exit code, and what it prints:
 //
@@ -42,12 +41,12 @@ func TestReadmeShowsWhatCommandsPrint(t *testing.T) {
 		if want, _ := strconv.Atoi(string(parts[2])); code != want {
 			t.Errorf("msgpath %s: exit code %d, want %d: %s", command, code, want, stderr.Bytes())
 		}
-		if diff := cmp.Diff(string(parts[3]), stdout.String()); diff != "" && !*update {
+		if diff := cmp.Diff(string(parts[3]), stdout.String()); diff != "" && !*golden.Update {
 			t.Errorf("msgpath %s prints something else (-README +now); to rewrite: go test ./cmd/msgpath -run Readme -update\n%s", command, diff)
 		}
 		return []byte("<!-- msgpath " + command + ": " + string(parts[2]) + " -->\n```\n" + stdout.String() + "```\n")
 	})
-	if *update {
+	if *golden.Update {
 		if err := os.WriteFile("README.md", fixed, 0o644); err != nil {
 			t.Fatal(err)
 		}

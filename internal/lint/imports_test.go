@@ -76,6 +76,7 @@ var rules = map[string]rule{
 
 	"internal/commits":            {},
 	"internal/crashpoint":         {},
+	"internal/golden":             {},
 	"internal/lint":               {},
 	"internal/provezero":          {may: []string{"counters", "verdict", "internal/provezero/sitelist"}, never: noSQL},
 	"internal/selftest":           {may: []string{"bench", "bench/budgets", "counters", "message", "message/pb", "relay", "verdict/..."}},

@@ -1,16 +1,14 @@
 package lint
 
 import (
-	"flag"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/msgpath/msgpath/internal/golden"
 	"github.com/msgpath/msgpath/internal/provezero/sitelist"
 )
-
-var update = flag.Bool("update", false, "write sites.txt from the source")
 
 const (
 	sitesFile  = "sites.txt"
@@ -26,7 +24,7 @@ func TestSites(t *testing.T) {
 	}
 	checkDeclarations(t, decls)
 	declared := sitelist.Names(decls)
-	if *update {
+	if *golden.Update {
 		text := sitesTitle + strings.Join(declared, "\n") + "\n"
 		if err := os.WriteFile(sitesFile, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

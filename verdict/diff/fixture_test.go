@@ -2,7 +2,6 @@ package diff
 
 import (
 	"bytes"
-	"flag"
 	"io"
 	"os"
 	"path/filepath"
@@ -13,26 +12,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/internal/golden"
 	"github.com/msgpath/msgpath/verdict"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files in testdata")
-
-func golden(t *testing.T, name string, got []byte) {
+// equal compares got with testdata/name.
+func equal(t *testing.T, name string, got []byte) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
+	golden.Equal(t, filepath.Join("testdata", name), got)
 }
 
 const messages = 1000

@@ -47,7 +47,7 @@ func TestGolden(t *testing.T) {
 	} {
 		for format := range writers {
 			if format == "txt" || format == "md" || name == "theirs" {
-				golden(t, name+"."+format, written(t, format, c))
+				equal(t, name+"."+format, written(t, format, c))
 			}
 		}
 		for line := range strings.Lines(string(written(t, "txt", c))) {

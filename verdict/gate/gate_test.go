@@ -2,35 +2,18 @@ package gate
 
 import (
 	"bytes"
-	"flag"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
+	"github.com/msgpath/msgpath/internal/golden"
 	"github.com/msgpath/msgpath/verdict"
 )
 
-var update = flag.Bool("update", false, "rewrite the files in testdata")
-
-// golden compares got with testdata/name.
-func golden(t *testing.T, name string, got []byte) {
+// equal compares got with testdata/name.
+func equal(t *testing.T, name string, got []byte) {
 	t.Helper()
-	file := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s differs (-want +got):\n%s", file, diff)
-	}
+	golden.Equal(t, filepath.Join("testdata", name), got)
 }
 
 // figures returns one sample for each value of a metric at a place, which is

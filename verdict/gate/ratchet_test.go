@@ -80,7 +80,7 @@ func TestRatchet(t *testing.T) {
 				t.Errorf("a second time: %v, %+v", err, again.Changes)
 			}
 			if tt.name == "all" {
-				golden(t, "ratchet.txt", written(t, func(b *bytes.Buffer) error { return WriteTightening(b, got) }))
+				equal(t, "ratchet.txt", written(t, func(b *bytes.Buffer) error { return WriteTightening(b, got) }))
 			}
 		})
 	}

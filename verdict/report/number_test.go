@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"github.com/msgpath/msgpath/verdict"
 )
 
 func TestNumbers(t *testing.T) {
@@ -51,9 +53,9 @@ func TestNumbers(t *testing.T) {
 // TestShellWord: a shell reads back every word.
 func TestShellWord(t *testing.T) {
 	for _, word := range []string{"", "plain", "a b", `'; rm -rf "$HOME" #`, "$(x)`y`", "a\nb", `\`, "*?~", "--out=a"} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+shellWord(word)).Output()
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+verdict.ShellWord(word)).Output()
 		if err != nil || string(out) != word {
-			t.Errorf("shellWord(%q) = %s, which a shell reads as %q (%v)", word, shellWord(word), out, err)
+			t.Errorf("ShellWord(%q) = %s, which a shell reads as %q (%v)", word, verdict.ShellWord(word), out, err)
 		}
 	}
 }

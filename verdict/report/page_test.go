@@ -19,7 +19,7 @@ import (
 func TestText(t *testing.T) {
 	for name, in := range cases() {
 		t.Run(name, func(t *testing.T) {
-			golden(t, name+".txt", []byte(text(parse(t, written(t, in)))))
+			equal(t, name+".txt", []byte(text(parse(t, written(t, in)))))
 		})
 	}
 }
@@ -30,7 +30,7 @@ func TestMarkup(t *testing.T) {
 	page := written(t, cases()["one"])
 	page = regexp.MustCompile(`(?s)<svg.*?</svg>`).ReplaceAll(page, []byte("[plot]"))
 	page = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAll(page, []byte("[style]"))
-	golden(t, "one.html", page)
+	equal(t, "one.html", page)
 }
 
 func parse(t testing.TB, page []byte) *html.Node {
@@ -255,7 +255,7 @@ func TestPlotText(t *testing.T) {
 	for _, p := range plots {
 		fmt.Fprintf(&all, "# %s: %s\n\n%s\n\n%s\n", p.Name, p.Title, p.Alt, p.Text)
 	}
-	golden(t, "plots.md", []byte(all.String()))
+	equal(t, "plots.md", []byte(all.String()))
 }
 
 // TestTones: a plot in a page has no colour of its own, and one in a file no

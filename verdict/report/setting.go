@@ -121,11 +121,11 @@ func newReproduction(r verdict.Result) reproduction {
 		again.Note = "The checkout had changes that are in no commit: this commit comes closest."
 		fallthrough
 	default:
-		lines = append(lines, "git checkout "+shellWord(clean))
+		lines = append(lines, "git checkout "+verdict.ShellWord(clean))
 	}
 	build := "go build"
 	if len(r.Environment.Tags) > 0 {
-		build += " -tags " + shellWord(strings.Join(r.Environment.Tags, ","))
+		build += " -tags " + verdict.ShellWord(strings.Join(r.Environment.Tags, ","))
 	}
 	s := r.Settings
 	again.Paste = strings.Join(append(lines, build+" -o bin/ ./cmd/...", command(r.Environment.CommandLine),
@@ -139,19 +139,9 @@ func command(words []string) string {
 	if len(words) == 0 {
 		return "# the command line is not known"
 	}
-	quoted := []string{shellWord("bin/" + path.Base(words[0]))}
+	quoted := []string{verdict.ShellWord("bin/" + path.Base(words[0]))}
 	for _, word := range words[1:] {
-		quoted = append(quoted, shellWord(word))
+		quoted = append(quoted, verdict.ShellWord(word))
 	}
 	return strings.Join(quoted, " ")
-}
-
-const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
-
-// shellWord quotes a word that a shell would change.
-func shellWord(word string) string {
-	if word != "" && strings.Trim(word, shellPlain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
