@@ -24,7 +24,7 @@ type sourceMutant struct {
 
 var sourceMutants = []sourceMutant{
 	{
-		"the archive decodes and hashes for itself", "archive/archive.go",
+		"the archive hashes for itself", "archive/archive.go",
 		"env.Key(siteArchive)", "env.Fresh().Key(siteArchive)",
 		[]string{byAcceptance, byGate, byDiff, byLock},
 	},
