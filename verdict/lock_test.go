@@ -62,7 +62,10 @@ func TestPerMessageExact(t *testing.T) {
 		messages int
 		want     string
 	}{
-		{0, 7, "0.000"}, {3000, 1000, "3.000"}, {1001, 1000, "1.001"}, {1, 3, "0.333"},
+		{0, 7, "0.000"},
+		{3000, 1000, "3.000"},
+		{1001, 1000, "1.001"},
+		{1, 3, "0.333"},
 		{100_001, 100_000, "1.00001"},
 	} {
 		if got := perMessageExact(tt.n, tt.messages); got != tt.want {
