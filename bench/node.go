@@ -127,8 +127,8 @@ type nodeTarget struct {
 	views     []*message.Envelope // the first messages, kept to be looked at again; used by the archive's goroutine alone
 }
 
-// keptViews is how many messages of the warm-up are hashed again after the run:
-// few, because what they share stays in memory.
+// keptViews is how many of the first messages, of the warm-up if there is one,
+// are hashed again after the run: few, because what they share stays in memory.
 const keptViews = 16
 
 func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }

@@ -54,8 +54,8 @@ type Verifier interface {
 // A Viewer is a Target whose receiver shares one decoded message between
 // consumers.
 type Viewer interface {
-	// Views looks, outside the counted path, at messages that were shared before
-	// the measured part and returns how many it saw. Its error says which was
+	// Views looks, outside the counted path, at the first messages that were shared
+	// and returns how many it saw. Its error says which was
 	// altered since. It is called when every message was delivered.
 	Views() (int, error)
 }

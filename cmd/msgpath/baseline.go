@@ -16,7 +16,7 @@ type baselineCommand struct {
 func (b *baselineCommand) Run(ctx context.Context, out *output) error {
 	result, err := readResult(b.Result)
 	if err != nil {
-		return err
+		return out.unusable(err)
 	}
 	known := checkout(ctx, filepath.Dir(b.Result), out.stderr)
 	known.Plots = b.Plots

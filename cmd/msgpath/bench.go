@@ -199,24 +199,6 @@ func (b *benchCommand) write(result verdict.Result) error {
 	return nil
 }
 
-// replaceFile writes a file beside name and renames it, so that a reader never
-// sees half of it.
-func replaceFile(name string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Chmod(0o644), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), name)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
-}
-
 func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verdict.Criterion) error {
 	switch {
 	case b.CSV == "-":

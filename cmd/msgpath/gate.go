@@ -36,24 +36,27 @@ func (g *gateCheck) Run(ctx context.Context, out *output) error {
 		return g.selftest(ctx, out)
 	}
 	runs, files := g.arguments()
-	budget, err := readBudgets(files)
+	budget, err := readBudgets(files, len(g.Base) > 0)
 	if err != nil {
 		return err
-	}
-	if l, needs := budget.NeedsBase(); needs && len(g.Base) == 0 {
-		return fmt.Errorf("%s: limits a change: give --base", l.At)
 	}
 	run, err := recordOf(runs)
 	if err != nil {
 		return out.unusable(err)
 	}
-	if err := budget.CheckMetrics(run); err != nil {
+	var base *verdict.Record
+	if len(g.Base) > 0 {
+		record, err := recordOf(g.Base)
+		if err != nil {
+			return out.unusable(err)
+		}
+		base = &record
+	}
+	report, err := judge(budget, run, base)
+	if err != nil {
 		return err
 	}
-	report, err := g.judge(budget, run)
-	if err != nil {
-		return out.unusable(err)
-	}
+	report.Strict = g.Strict
 	out.code = report.ExitCode()
 	if g.Format == "json" {
 		return gate.WriteJSON(out.stdout, report)
@@ -91,23 +94,17 @@ func (g *gateCheck) arguments() (runs, files []string) {
 	return runs, files
 }
 
-func (g *gateCheck) judge(budget gate.Budget, run verdict.Record) (report gate.Report, err error) {
-	var base *verdict.Record
-	if len(g.Base) > 0 {
-		record, err := recordOf(g.Base)
-		if err != nil {
-			return gate.Report{}, err
-		}
-		base = &record
+// judge judges a run by limits whose metrics it must know.
+func judge(budget gate.Budget, run verdict.Record, base *verdict.Record) (gate.Report, error) {
+	if err := budget.CheckMetrics(run); err != nil {
+		return gate.Report{}, err
 	}
-	report = gate.Judge(budget, run, base)
-	report.Strict = g.Strict
-	return report, nil
+	return gate.Judge(budget, run, base), nil
 }
 
 // readBudgets reads files and built-in budgets, and returns everything that is
-// wrong with any of them.
-func readBudgets(names []string) (gate.Budget, error) {
+// wrong with any of them, a limit of changes where there is no base included.
+func readBudgets(names []string, base bool) (gate.Budget, error) {
 	if len(names) == 0 {
 		return gate.Budget{}, errors.New("give a --budget")
 	}
@@ -122,7 +119,11 @@ func readBudgets(names []string) (gate.Budget, error) {
 		budget, err := gate.Parse(file, text)
 		all, errs = append(all, budget), append(errs, err)
 	}
-	return gate.Join(all...), errors.Join(errs...)
+	budget := gate.Join(all...)
+	if l, needs := budget.NeedsBase(); needs && !base {
+		errs = append(errs, fmt.Errorf("%s: limits a change: give --base", l.At))
+	}
+	return budget, errors.Join(errs...)
 }
 
 func readBudget(name string) (file string, text []byte, err error) {
@@ -131,47 +132,6 @@ func readBudget(name string) (file string, text []byte, err error) {
 	}
 	text, err = os.ReadFile(name)
 	return name, text, err
-}
-
-// recordOf reads one state of the code out of one or more files.
-func recordOf(names []string) (verdict.Record, error) {
-	if len(names) == 0 {
-		return verdict.Record{}, errors.New("give a RUN: a bench.json, bench.csv or bench.txt")
-	}
-	var records []verdict.Record
-	var errs []error
-	for _, name := range names {
-		record, err := recordIn(name)
-		records, errs = append(records, record), append(errs, err)
-	}
-	if err := errors.Join(errs...); err != nil {
-		return verdict.Record{}, err
-	}
-	return verdict.Merge(records...)
-}
-
-// recordIn reads one file, of a folder its bench.json.
-func recordIn(name string) (verdict.Record, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		name = filepath.Join(name, "bench.json")
-	}
-	f, err := os.Open(name)
-	if err != nil {
-		return verdict.Record{}, err
-	}
-	defer f.Close()
-	return verdict.ReadRecord(name, f)
-}
-
-// unusable ends a command whose file cannot be used: one that is well-formed
-// and says what cannot be is an invalid run, any other is wrong usage.
-func (o *output) unusable(err error) error {
-	if !errors.Is(err, verdict.ErrInvalid) {
-		return err
-	}
-	fmt.Fprintln(o.stderr, "msgpath:", err)
-	o.code = verdict.ExitInvalid
-	return nil
 }
 
 type gateRatchet struct {

@@ -19,7 +19,7 @@ type lockCommand struct {
 func (l *lockCommand) Run(out *output) error {
 	result, err := readResult(l.Result)
 	if err != nil {
-		return err
+		return out.unusable(err)
 	}
 	var text bytes.Buffer
 	err = verdict.WriteLock(&text, result)
@@ -53,18 +53,4 @@ func (l *lockCommand) check(out *output, measured string) error {
 	}
 	_, err = fmt.Fprintf(out.stdout, "Counts are those of %s.\n", l.Check)
 	return err
-}
-
-// readResult reads a bench.json.
-func readResult(name string) (verdict.Result, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return verdict.Result{}, err
-	}
-	defer f.Close()
-	result, err := verdict.ReadJSON(f)
-	if err != nil {
-		return verdict.Result{}, fmt.Errorf("%s: %w", name, err)
-	}
-	return result, nil
 }

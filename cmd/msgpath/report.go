@@ -16,7 +16,7 @@ import (
 type reportCommand struct {
 	Runs   []string `arg:"" name:"run" help:"A bench.json, or several to set beside each other, the one that is judged last."`
 	Base   string   `placeholder:"FILE" help:"A bench.json to set before them."`
-	Budget []string `placeholder:"FILE" help:"Budgets that the page says the judgement of, as in msgpath gate; of a single RUN."`
+	Budget []string `placeholder:"FILE" help:"Budgets that the page says the judgement of, as in msgpath gate; the last RUN against the first."`
 	Out    string   `name:"output" short:"o" default:"report.html" placeholder:"FILE" help:"Where the page is written; - is stdout."`
 	SVG    string   `name:"svg" placeholder:"DIR" help:"Write each plot as an SVG file too, into this folder."`
 }
@@ -31,7 +31,7 @@ func (reportCommand) Help() string {
 func (r *reportCommand) Run(ctx context.Context, out *output) error {
 	sides, err := r.sides()
 	if err != nil {
-		return err
+		return out.unusable(err)
 	}
 	in := report.Input{Sides: sides}
 	if len(sides) > 1 {
@@ -39,12 +39,12 @@ func (r *reportCommand) Run(ctx context.Context, out *output) error {
 	} else {
 		criteria := verdict.Acceptance(sides[0].Result, checkout(ctx, filepath.Dir(r.files()[0]), out.stderr))
 		in.Lines, out.code = report.Lines(criteria), verdict.ExitCode(sides[0].Result, criteria)
-		lines, code, err := r.judge(sides[0])
-		if err != nil {
-			return err
-		}
-		in.Lines, out.code = append(in.Lines, lines...), worse(out.code, code)
 	}
+	lines, code, err := r.judge(sides)
+	if err != nil {
+		return err
+	}
+	in.Lines, out.code = append(in.Lines, lines...), worse(out.code, code)
 	var page bytes.Buffer
 	if err := report.Write(&page, in); err != nil {
 		return err
@@ -62,16 +62,26 @@ func (r *reportCommand) Run(ctx context.Context, out *output) error {
 	return nil
 }
 
-// judge returns what budgets say of a result, and the exit code of gate.
-func (r *reportCommand) judge(side report.Side) ([]report.Line, int, error) {
+// judge returns what budgets say of the last side, with the first as its base if
+// there are several, and the exit code of gate.
+func (r *reportCommand) judge(sides []report.Side) ([]report.Line, int, error) {
 	if len(r.Budget) == 0 {
 		return nil, verdict.ExitOK, nil
 	}
-	budget, err := readBudgets(r.Budget)
+	first, last := sides[0], sides[len(sides)-1]
+	budget, err := readBudgets(r.Budget, len(sides) > 1)
 	if err != nil {
 		return nil, 0, err
 	}
-	judged := gate.Judge(budget, verdict.NewRecord(side.Name, side.Result), nil)
+	var base *verdict.Record
+	if len(sides) > 1 {
+		record := verdict.NewRecord(first.Name, first.Result)
+		base = &record
+	}
+	judged, err := judge(budget, verdict.NewRecord(last.Name, last.Result), base)
+	if err != nil {
+		return nil, 0, err
+	}
 	var lines []report.Line
 	for _, file := range judged.Budgets {
 		lines = append(lines, budgetLines(file, judged.Lines)...)
@@ -174,13 +184,9 @@ func (r *reportCommand) files() []string {
 func (r *reportCommand) sides() (sides []report.Side, err error) {
 	names := sideNames(r.files())
 	for i, file := range r.files() {
-		data, err := os.ReadFile(file)
+		result, err := readResult(file)
 		if err != nil {
 			return nil, err
-		}
-		result, err := verdict.ReadJSON(bytes.NewReader(data))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
 		}
 		sides = append(sides, report.Side{Name: names[i], Result: result})
 	}

@@ -24,11 +24,9 @@ const notice = 5 * time.Second
 // Run looks for events that nothing counts, in the module of the working
 // directory.
 func (v *vetCommand) Run(ctx context.Context, out *output) error {
-	timer := time.AfterFunc(notice, func() {
-		fmt.Fprintln(out.stderr, "msgpath: loading the module and what it depends on")
-	})
+	quiet := say(out.stderr, "msgpath: loading the module and what it depends on", notice)
 	report, err := uncounted.Examine(ctx, uncounted.Options{Patterns: v.Packages, Tags: v.Tags})
-	timer.Stop()
+	quiet()
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -40,6 +38,21 @@ func (v *vetCommand) Run(ctx context.Context, out *output) error {
 	}
 	out.code = v.judge(report, out.stderr)
 	return nil
+}
+
+// say writes a line to w unless quiet is called before the time is over. When
+// quiet, which is called once, returns, nothing writes any more.
+func say(w io.Writer, line string, after time.Duration) (quiet func()) {
+	said := make(chan struct{})
+	timer := time.AfterFunc(after, func() {
+		defer close(said)
+		fmt.Fprintln(w, line)
+	})
+	return func() {
+		if !timer.Stop() {
+			<-said
+		}
+	}
 }
 
 func (v *vetCommand) print(w io.Writer, report uncounted.Report) error {

@@ -30,6 +30,14 @@ type Options struct {
 	Progress    io.Writer // shown on it if it is a terminal
 }
 
+// Validate reports what is wrong with o.
+func (o Options) Validate() error {
+	if o.Comparisons < 1 {
+		return fmt.Errorf("selftest: options: %d comparisons, want at least 1", o.Comparisons)
+	}
+	return nil
+}
+
 // A Report is what came of it.
 type Report struct {
 	groups []group
@@ -64,6 +72,9 @@ type selftest struct {
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	if !counters.Enabled {
 		return report, ErrUncounted
+	}
+	if err := o.Validate(); err != nil {
+		return report, err
 	}
 	s := &selftest{options: o}
 	if s.tmp, err = os.MkdirTemp("", "selftest"); err != nil {
@@ -280,7 +291,7 @@ func (r Report) ExitCode() int {
 		}
 	}
 	switch {
-	case tried == 0:
+	case tried == 0 || r.alarms.compared == 0:
 		return verdict.ExitUnexamined
 	case r.alarms.counts > 0, float64(r.alarms.times) > maxAlarms*float64(r.alarms.compared):
 		return verdict.ExitFailed

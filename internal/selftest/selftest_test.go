@@ -8,12 +8,23 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+
+	"go.uber.org/goleak"
 
 	"github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/verdict"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// unharmed is one unharmed run for all tests.
+var unharmed = sync.OnceValues(func() (*selftest, error) {
+	s := &selftest{options: Options{Dir: "../.."}, progress: bench.NewProgress(nil, 0)}
+	return s, s.unharmed(context.Background())
+})
 
 // begun returns a selftest that has made its unharmed run.
 func begun(t *testing.T) *selftest {
@@ -21,8 +32,8 @@ func begun(t *testing.T) *selftest {
 	if !counters.Enabled {
 		t.Skip("this build does not count")
 	}
-	s := &selftest{options: Options{Dir: "../.."}, tmp: t.TempDir(), progress: bench.NewProgress(nil, 0)}
-	if err := s.unharmed(t.Context()); err != nil {
+	s, err := unharmed()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -111,6 +122,7 @@ func TestExitCode(t *testing.T) {
 	}{
 		{"all killed", Report{killed, alarms{compared: 1000, times: 10}}, verdict.ExitOK},
 		{"nothing tried", Report{}, verdict.ExitUnexamined},
+		{"nothing compared", Report{groups: killed}, verdict.ExitUnexamined},
 		{"too many alarms", Report{killed, alarms{compared: 1000, times: 11}}, verdict.ExitFailed},
 		{"a count differs", Report{killed, alarms{compared: 1000, counts: 1}}, verdict.ExitFailed},
 	} {
@@ -172,7 +184,15 @@ func TestWithoutTheTag(t *testing.T) {
 	if counters.Enabled {
 		t.Skip("this build counts")
 	}
-	if _, err := Run(t.Context(), Options{}); !errors.Is(err, ErrUncounted) {
+	if _, err := Run(t.Context(), Options{Comparisons: 1}); !errors.Is(err, ErrUncounted) {
 		t.Errorf("error %v", err)
+	}
+}
+
+func TestOptionsValidate(t *testing.T) {
+	for n, ok := range map[int]bool{-1: false, 0: false, 1: true} {
+		if err := (Options{Comparisons: n}).Validate(); (err == nil) != ok {
+			t.Errorf("%d comparisons: %v", n, err)
+		}
 	}
 }

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// recordOf reads one state of the code out of one or more files.
+func recordOf(names []string) (verdict.Record, error) {
+	if len(names) == 0 {
+		return verdict.Record{}, errors.New("give a RUN: a bench.json, bench.csv or bench.txt")
+	}
+	var records []verdict.Record
+	var errs []error
+	for _, name := range names {
+		record, err := recordIn(name)
+		records, errs = append(records, record), append(errs, err)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return verdict.Record{}, err
+	}
+	return verdict.Merge(records...)
+}
+
+// recordIn reads one file, of a folder its bench.json.
+func recordIn(name string) (verdict.Record, error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		name = filepath.Join(name, "bench.json")
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return verdict.Record{}, err
+	}
+	defer f.Close()
+	return verdict.ReadRecord(name, f)
+}
+
+// readResult reads a bench.json.
+func readResult(name string) (verdict.Result, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return verdict.Result{}, err
+	}
+	defer f.Close()
+	result, err := verdict.ReadJSON(f)
+	if err != nil {
+		return verdict.Result{}, fmt.Errorf("%s: %w", name, err)
+	}
+	return result, nil
+}
+
+// unusable ends a command whose file cannot be used: one that is well-formed
+// and says what cannot be is an invalid run, any other is wrong usage.
+func (o *output) unusable(err error) error {
+	if !errors.Is(err, verdict.ErrInvalid) {
+		return err
+	}
+	fmt.Fprintln(o.stderr, "msgpath:", err)
+	o.code = verdict.ExitInvalid
+	return nil
+}
+
+// replaceFile writes a file beside name and renames it, so that a reader never
+// sees half of it.
+func replaceFile(name string, data []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(name), filepath.Base(name)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	err = errors.Join(err, f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), name)
+	}
+	if err != nil {
+		return errors.Join(err, os.Remove(f.Name()))
+	}
+	return nil
+}
