@@ -14,7 +14,9 @@ import (
 )
 
 // Progress shows on a terminal which of a number of steps is running and how
-// long the rest will take. To anything but a terminal it writes nothing.
+// long the rest will take. To anything but a terminal it writes a line at the
+// first step of every ten seconds, so that a log shows what goes on and a short
+// job leaves nothing in it.
 //
 // It redraws when a step begins and at no other time, and Step returns when that
 // is done, so that nothing of it runs while a step is being measured. One
@@ -28,12 +30,18 @@ type Progress struct {
 	label   atomic.Pointer[string]
 	total   int
 	started int
+
+	log    io.Writer // where there is no terminal; nil: nothing is written
+	logged time.Time // when the last line was due
 }
+
+// logEvery is the time between two lines in a log.
+const logEvery = 10 * time.Second
 
 // NewProgress returns the progress of total steps, shown on w if w is a
 // terminal. Close it with Done: on a terminal it holds goroutines until then.
 func NewProgress(w io.Writer, total int) *Progress {
-	p := &Progress{total: total}
+	p := &Progress{total: total, log: w, logged: time.Now()}
 	f, ok := w.(*os.File)
 	if !ok || !isatty.IsTerminal(f.Fd()) || total < 1 {
 		return p
@@ -52,7 +60,11 @@ func NewProgress(w io.Writer, total int) *Progress {
 // Step announces that the next step begins, which ends the one before. Steps
 // past the total are shown as the last one.
 func (p *Progress) Step(label string) {
-	if p.bars == nil || p.started == p.total {
+	if p.bars == nil {
+		p.line(label)
+		return
+	}
+	if p.started == p.total {
 		return
 	}
 	p.label.Store(&label)
@@ -69,6 +81,16 @@ func (p *Progress) Step(label string) {
 	case <-p.drawn:
 	case <-p.gone:
 	}
+}
+
+// line writes a step to a log when it is time for a line.
+func (p *Progress) line(label string) {
+	p.started++
+	if p.log == nil || time.Since(p.logged) < logEvery {
+		return
+	}
+	p.logged = time.Now()
+	fmt.Fprintf(p.log, "msgpath: %d of %d: %s\n", min(p.started, p.total), p.total, label)
 }
 
 // Done ends the display: as complete if every step was announced, else where it

@@ -10,11 +10,28 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 	"golang.org/x/sys/unix"
 )
+
+// In a log there is a line when ten seconds have passed, and one only.
+func TestProgressInALog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		p := NewProgress(&log, 3)
+		p.Step("one")
+		time.Sleep(logEvery)
+		p.Step("two")
+		p.Step("three")
+		p.Done()
+		if got, want := log.String(), "msgpath: 2 of 3: two\n"; got != want {
+			t.Errorf("log is %q, want %q", got, want)
+		}
+	})
+}
 
 func TestProgressWritesToTerminalsOnly(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())

@@ -39,6 +39,9 @@ type lineKey struct {
 func (l *lines) note(site Site, event int) {
 	var pcs [maxDepth]uintptr
 	line := causeOf(pcs[:runtime.Callers(2, pcs[:])], site)
+	if line == "" {
+		return
+	}
 	l.Lock()
 	defer l.Unlock()
 	if l.known == nil {
@@ -59,7 +62,7 @@ func causeOf(pcs []uintptr, site Site) string {
 		if in == home {
 			return lineOf(f)
 		}
-		if nearest == "" && in != own {
+		if nearest == "" && in != own && in != "runtime" { // of "go counters.Decode(…)", no line is left
 			nearest = lineOf(f)
 		}
 		if !more {
@@ -84,11 +87,12 @@ func lineOf(f runtime.Frame) string {
 	return fmt.Sprintf("%s/%s:%d", packageOf(f.Function), path.Base(f.File), f.Line)
 }
 
-// packageOf returns the import path in the name of a function.
+// packageOf returns the import path in the name of a function. A dot in its last
+// element is escaped there, as in yaml%2ev4.Decode.
 func packageOf(function string) string {
 	slash := strings.LastIndexByte(function, '/') + 1
 	name, _, _ := strings.Cut(function[slash:], ".")
-	return function[:slash] + name
+	return function[:slash] + strings.ReplaceAll(name, "%2e", ".")
 }
 
 func functionHere() string {

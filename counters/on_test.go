@@ -4,6 +4,7 @@ package counters
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -87,5 +88,30 @@ func TestSizes(t *testing.T) {
 	}
 	if !Enabled {
 		t.Error("not Enabled in a build with the tag")
+	}
+}
+
+func TestPackageOf(t *testing.T) {
+	for function, want := range map[string]string{
+		"main.init":                             "main",
+		"example.org/a/relay.(*Node).Run.func1": "example.org/a/relay",
+		"go.yaml.in/yaml%2ev4.Decode":           "go.yaml.in/yaml.v4",
+		"example.org/m.Map[...]":                "example.org/m",
+	} {
+		if got := packageOf(function); got != want {
+			t.Errorf("package of %s is %s, want %s", function, got, want)
+		}
+	}
+}
+
+// An event whose caller is gone has no line rather than one of the runtime.
+func TestLineOfAGoStatement(t *testing.T) {
+	set := New()
+	go Decode(set, Site{}, 1)
+	for len(Load(set)) == 0 {
+		runtime.Gosched()
+	}
+	if got := Lines(set); got != nil {
+		t.Errorf("lines are %v, want none", got)
 	}
 }

@@ -28,9 +28,7 @@ func recordOf(names []string) (verdict.Record, error) {
 
 // recordIn reads one file, of a folder its bench.json.
 func recordIn(name string) (verdict.Record, error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
-		name = filepath.Join(name, "bench.json")
-	}
+	name = inFolder(name)
 	f, err := os.Open(name)
 	if err != nil {
 		return verdict.Record{}, err
@@ -39,8 +37,18 @@ func recordIn(name string) (verdict.Record, error) {
 	return verdict.ReadRecord(name, f)
 }
 
-// readResult reads a bench.json.
+// inFolder returns the name of the bench.json in a folder, and any other name as
+// it is.
+func inFolder(name string) string {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return filepath.Join(name, "bench.json")
+	}
+	return name
+}
+
+// readResult reads a bench.json, or that of a folder.
 func readResult(name string) (verdict.Result, error) {
+	name = inFolder(name)
 	f, err := os.Open(name)
 	if err != nil {
 		return verdict.Result{}, err

@@ -59,6 +59,9 @@ func (r *reportCommand) Run(ctx context.Context, out *output) error {
 	if err := replaceFile(r.Out, page.Bytes()); err != nil {
 		return fmt.Errorf("write report: %w", err)
 	}
+	if out.code != verdict.ExitOK {
+		fmt.Fprintf(out.stderr, "msgpath: exit code %d: see %s\n", out.code, r.Out)
+	}
 	return nil
 }
 
@@ -140,8 +143,44 @@ func compared(sides []report.Side) (report.Input, int) {
 	}
 	if c.ExitCode != verdict.ExitOK && len(c.Causes) > 0 {
 		in.Headline = c.Causes[0].String()
+		if more := len(c.Causes) - 1; more > 0 {
+			in.Headline += fmt.Sprintf("; and %d more", more)
+		}
 	}
+	in.Lines = append(in.Lines, timesLine(c))
 	return in, c.ExitCode
+}
+
+// timesLine says what can be said of times and memory, on which no outcome
+// depends.
+func timesLine(c diff.Comparison) report.Line {
+	line := report.Line{Text: "times and memory, advisory", Verdict: verdict.NotApplicable}
+	answers := make(map[diff.Answer]int)
+	var reason string
+	for _, r := range c.Rows {
+		if r.Judged {
+			answers[r.Answer]++
+			if reason == "" {
+				reason = r.Reason
+			}
+		}
+	}
+	for _, a := range []diff.Answer{diff.Worse, diff.Better, diff.Same, diff.Inconclusive, diff.Insufficient, diff.NotComparable} {
+		if n := answers[a]; n > 0 {
+			if line.Evidence != "" {
+				line.Evidence += ", "
+			}
+			line.Evidence += fmt.Sprintf("%d %s", n, a)
+		}
+	}
+	switch {
+	case answers[diff.Worse] > 0:
+		line.Verdict = verdict.Warn
+	case answers[diff.Insufficient]+answers[diff.Inconclusive] > 0:
+		line.Verdict = verdict.Inconclusive
+		line.Evidence += ": " + reason
+	}
+	return line
 }
 
 // comparedVerdict returns a comparison's outcome in the report's words.

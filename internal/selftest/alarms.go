@@ -14,9 +14,14 @@ import (
 // samples is how many runs each side of a comparison of like with like has.
 const samples = 6
 
+// everyPath is the number of comparisons of one path's times for each comparison
+// of the counts of all.
+const everyPath = 50
+
 // alarms is what comparing like with like came to.
 type alarms struct {
-	compared      int
+	compared      int // with enough runs for times to be judged
+	every         int // of all scenarios and paths, for their counts
 	counts, times int // comparisons that called something worse
 }
 
@@ -41,37 +46,55 @@ func compareLike(ctx context.Context, n int, step func()) (a alarms, err error) 
 	o := small()
 	o.Scenarios, o.Paths, o.Runs = []string{bench.Micro}, []string{"zerocopy"}, 2*samples
 	o.Archive = "memory" // the cheapest to open
-	for range n {
+	all := small()
+	all.Runs = 2
+	for i := range n + n/everyPath {
 		step()
-		result, err := bench.Run(ctx, o)
+		if i%everyPath == everyPath-1 {
+			a.every++
+			err = a.compare(ctx, all)
+		} else {
+			a.compared++
+			err = a.compare(ctx, o)
+		}
 		if err != nil {
 			return a, err
-		}
-		if !result.Verified {
-			return a, fmt.Errorf("selftest: compare like with like: a run is invalid: %+v", result.Invalid)
-		}
-		before, after := halves(result)
-		a.compared++
-		if diff.ExitCode(diff.Compare(before, after, diff.Options{})) != verdict.ExitOK {
-			a.counts++
-		} else if diff.ExitCode(diff.Compare(before, after, diff.Options{StrictTimes: true})) != verdict.ExitOK {
-			a.times++
 		}
 	}
 	return a, nil
 }
 
+// compare runs once and compares the odd with the even runs.
+func (a *alarms) compare(ctx context.Context, o bench.Options) error {
+	result, err := bench.Run(ctx, o)
+	if err != nil {
+		return err
+	}
+	if !result.Verified {
+		return fmt.Errorf("selftest: compare like with like: a run is invalid: %+v", result.Invalid)
+	}
+	before, after := halves(result)
+	switch {
+	case diff.Compare(before, after, diff.Options{}).ExitCode != verdict.ExitOK:
+		a.counts++
+	case diff.Compare(before, after, diff.Options{StrictTimes: true}).ExitCode != verdict.ExitOK:
+		a.times++
+	}
+	return nil
+}
+
 // halves returns the odd and the even runs as if they were two results.
 func halves(r verdict.Result) (odd, even verdict.Record) {
 	var sides [2]verdict.Result
-	for i, run := range r.Runs {
-		run.Number = i/2 + 1
-		run.Scenario = verdict.RunName(verdict.Series(run.Scenario), run.Number)
-		sides[i%2].Runs = append(sides[i%2].Runs, run)
-	}
-	for i, runs := range sides {
+	for i := range sides {
 		sides[i] = r
-		sides[i].Runs = runs.Runs
+		sides[i].Runs = nil
+	}
+	for _, run := range r.Runs {
+		side := &sides[(run.Number+1)%2]
+		run.Number = (run.Number + 1) / 2
+		run.Scenario = verdict.RunName(verdict.Series(run.Scenario), run.Number)
+		side.Runs = append(side.Runs, run)
 	}
 	return verdict.NewRecord("odd runs", sides[0]), verdict.NewRecord("even runs", sides[1])
 }

@@ -27,13 +27,29 @@ const (
 	byGate       = "gate"
 	byDiff       = "diff"
 	byLock       = "lock"
+	byChange     = "gate, change"
+	byMemory     = "gate, memory"
 )
+
+// noRise is a budget that allows no count to rise anywhere.
+const noRise = `version: 1
+limits:
+  - {node: "*", metric: "*es/msg", change: {max: 0}}
+  - {node: "*", site: "*", metric: "*es/msg", change: {max: 0}}
+`
+
+// memoryBudget is the shipped budget of allocated bytes.
+const memoryBudget = "memory"
 
 var judges = []judge{
 	{byAcceptance, judgeAcceptance},
 	{byGate, func(document []byte, _ verdict.Record) (int, error) { return judgeGate(document, budgets.Names()) }},
 	{byDiff, judgeDiff},
 	{byLock, judgeLock},
+	{byChange, judgeChange},
+	{byMemory, func(document []byte, _ verdict.Record) (int, error) {
+		return judgeGate(document, []string{memoryBudget})
+	}},
 }
 
 // read reads a document as the commands do.
@@ -76,6 +92,19 @@ func judgeGate(document []byte, names []string) (int, error) {
 		all = append(all, budget)
 	}
 	return gate.Judge(gate.Join(all...), record, nil).ExitCode(), nil
+}
+
+// judgeChange asks the gate whether anything rose.
+func judgeChange(document []byte, clean verdict.Record) (int, error) {
+	record, code, err := read(document)
+	if err != nil || code != verdict.ExitOK {
+		return code, err
+	}
+	budget, err := gate.Parse("no rise", []byte(noRise))
+	if err != nil {
+		return 0, fmt.Errorf("selftest: %w", err)
+	}
+	return gate.Judge(budget, record, &clean).ExitCode(), nil
 }
 
 func judgeDiff(document []byte, clean verdict.Record) (int, error) {

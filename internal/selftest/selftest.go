@@ -57,7 +57,8 @@ func (g group) killed() int { return g.tried - len(g.survived) }
 type mutant struct {
 	name     string
 	document func(context.Context) ([]byte, error)
-	want     map[string]int // by judge
+	want     map[string]int  // by judge
+	beside   *verdict.Record // what it is compared with; nil: the unharmed run
 }
 
 type selftest struct {
@@ -65,6 +66,7 @@ type selftest struct {
 	tmp      string
 	clean    verdict.Result
 	record   verdict.Record
+	twice    verdict.Result // two unharmed runs of each path
 	progress *bench.Progress
 }
 
@@ -87,8 +89,8 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	groups := []struct {
 		name    string
 		mutants []mutant
-	}{{"work", s.work()}, {"outcome", s.outcomes()}, {"source", s.sources()}}
-	steps := o.Comparisons
+	}{{"work", s.work()}, {"outcome", append(s.outcomes(), s.parts()...)}, {"source", s.sources()}, {"nothing wrong", s.harmless()}}
+	steps := o.Comparisons + o.Comparisons/everyPath
 	for _, g := range groups {
 		steps += len(g.mutants)
 	}
@@ -125,7 +127,15 @@ func (s *selftest) unharmed(ctx context.Context) (err error) {
 	if s.record, _, err = read(text); err != nil {
 		return err
 	}
+	two := small()
+	two.Runs = 2
+	if s.twice, err = bench.Run(ctx, two); err != nil {
+		return err
+	}
 	for _, j := range judges {
+		if j.name == byMemory { // of another workload
+			continue
+		}
 		if code, err := j.judge(text, s.record); err != nil || code != verdict.ExitOK {
 			return fmt.Errorf("selftest: %s gives exit code %d for an unharmed run: %w", j.name, code, err)
 		}
@@ -153,11 +163,71 @@ func (s *selftest) work() (all []mutant) {
 			},
 			want: map[string]int{
 				byAcceptance: verdict.ExitFailed, byGate: verdict.ExitFailed,
-				byDiff: verdict.ExitFailed, byLock: verdict.ExitFailed,
+				byDiff: verdict.ExitFailed, byLock: verdict.ExitFailed, byChange: verdict.ExitFailed,
 			},
 		})
 	}
 	return all
+}
+
+// harmless returns runs of each path with a call where the mutants have work,
+// which no judge may mind.
+func (s *selftest) harmless() (all []mutant) {
+	for _, scenario := range []string{bench.Micro, bench.Macro} {
+		for _, path := range pathsOf(scenario) {
+			all = append(all, mutant{
+				name: fmt.Sprintf("%s %s, unharmed", scenario, path),
+				document: func(ctx context.Context) ([]byte, error) {
+					o := small()
+					o.Scenarios, o.Paths = []string{scenario}, []string{path}
+					o.Extra = func(string, counters.Set, []byte) {}
+					result, err := bench.Run(ctx, o)
+					if err != nil {
+						return nil, err
+					}
+					return document(s.besides(result))
+				},
+				want: map[string]int{byAcceptance: 0, byGate: 0, byDiff: 0, byLock: 0, byChange: 0},
+			})
+		}
+	}
+	return all
+}
+
+// parts returns the mutants of which only one run of two is harmed.
+func (s *selftest) parts() []mutant {
+	beside := verdict.NewRecord("two runs", s.twice)
+	second := func(name string, want map[string]int, change func(*verdict.Run)) mutant {
+		return mutant{
+			name: name, want: want, beside: &beside,
+			document: func(context.Context) ([]byte, error) {
+				return harm(s.twice, func(r *verdict.Result) {
+					for i := range r.Runs {
+						if r.Runs[i].Number == 2 {
+							change(&r.Runs[i])
+						}
+					}
+				})
+			},
+		}
+	}
+	const failed, invalid = verdict.ExitFailed, verdict.ExitInvalid
+	return []mutant{
+		second("one run of two is not counted",
+			map[string]int{byAcceptance: invalid, byGate: invalid, byDiff: invalid, byLock: invalid, byChange: invalid},
+			func(run *verdict.Run) {
+				for i := range run.Nodes {
+					run.Nodes[i].Sites, run.Nodes[i].Lines = nil, nil
+				}
+			}),
+		second("one run of two decodes once more",
+			map[string]int{byAcceptance: failed, byGate: failed, byDiff: failed, byLock: invalid, byChange: failed},
+			func(run *verdict.Run) {
+				for i := range run.Nodes[0].Sites {
+					run.Nodes[0].Sites[i].Decodes += uint64(run.Messages)
+				}
+			}),
+	}
 }
 
 // besides returns a result with the unharmed runs that it lacks.
@@ -178,12 +248,12 @@ func (s *selftest) besides(r verdict.Result) verdict.Result {
 // outcomes returns the mutants of what a run came to.
 func (s *selftest) outcomes() []mutant {
 	of := func(name string, want map[string]int, make func() ([]byte, error)) mutant {
-		return mutant{name, func(context.Context) ([]byte, error) { return make() }, want}
+		return mutant{name: name, document: func(context.Context) ([]byte, error) { return make() }, want: want}
 	}
 	const ok, failed, invalid, nothing = verdict.ExitOK, verdict.ExitFailed, verdict.ExitInvalid, verdict.ExitUnexamined
-	na := map[string]int{byAcceptance: invalid, byGate: invalid, byDiff: invalid, byLock: invalid}
+	na := map[string]int{byAcceptance: invalid, byGate: invalid, byDiff: invalid, byLock: invalid, byChange: invalid}
 	all := []mutant{
-		{"a message is lost", s.lost, na},
+		{name: "a message is lost", document: s.lost, want: na},
 		of("macro did not run", map[string]int{byGate: nothing, byDiff: failed, byLock: failed}, func() ([]byte, error) {
 			return missing(s.clean, func(run verdict.Run) bool { return run.Scenario == bench.Macro })
 		}),
@@ -191,6 +261,9 @@ func (s *selftest) outcomes() []mutant {
 			return missing(s.clean, func(run verdict.Run) bool { return run.Path == "envelope" })
 		}),
 		of("every node counted nothing", na, func() ([]byte, error) { return zeroed(s.clean) }),
+		of("a run was not verified", na, func() ([]byte, error) {
+			return harm(s.clean, func(r *verdict.Result) { r.Verified, r.Runs[0].Verified = false, false })
+		}),
 		of("the build has no tag", na, func() ([]byte, error) { return untagged(s.clean) }),
 		of("the build has no tag and says 0", na, func() ([]byte, error) { return untaggedZero(s.clean) }),
 	}
@@ -230,11 +303,11 @@ func (s *selftest) sources() (all []mutant) {
 		}
 		arguments := []string{"bench", "all", "--cold", "--messages", "20", "--warmup", "2", "--runs", "1", "--profile", "1kB@100"}
 		if slices.Contains(m.judges, byMemory) {
-			arguments = []string{"bench", "all", "--messages", "100", "--runs", "1"}
+			arguments = []string{"bench", "all", "--runs", "1"} // the workload that the budget is for
 		}
-		all = append(all, mutant{m.name, func(ctx context.Context) ([]byte, error) {
+		all = append(all, mutant{name: m.name, want: want, document: func(ctx context.Context) ([]byte, error) {
 			return m.run(ctx, s.options.Dir, s.tmp, arguments)
-		}, want})
+		}})
 	}
 	return all
 }
@@ -249,7 +322,7 @@ func (s *selftest) try(ctx context.Context, name string, mutants []mutant) (grou
 			return g, fmt.Errorf("selftest: %s: %w", m.name, err)
 		}
 		g.tried++
-		if wrong := s.wrong(text, m.want); len(wrong) > 0 {
+		if wrong := s.wrong(text, m); len(wrong) > 0 {
 			g.survived = append(g.survived, fmt.Sprintf("%s: %s", m.name, strings.Join(wrong, ", ")))
 		}
 	}
@@ -257,16 +330,17 @@ func (s *selftest) try(ctx context.Context, name string, mutants []mutant) (grou
 }
 
 // wrong returns the judges whose exit code is not what it must be.
-func (s *selftest) wrong(text []byte, want map[string]int) (wrong []string) {
-	all := append(slices.Clone(judges), judge{byMemory, func(document []byte, _ verdict.Record) (int, error) {
-		return judgeGate(document, []string{memoryBudget})
-	}})
-	for _, j := range all {
-		expected, asked := want[j.name]
+func (s *selftest) wrong(text []byte, m mutant) (wrong []string) {
+	clean := s.record
+	if m.beside != nil {
+		clean = *m.beside
+	}
+	for _, j := range judges {
+		expected, asked := m.want[j.name]
 		if !asked {
 			continue
 		}
-		code, err := j.judge(text, s.record)
+		code, err := j.judge(text, clean)
 		switch {
 		case err != nil:
 			wrong = append(wrong, fmt.Sprintf("%s: %v", j.name, err))
@@ -276,9 +350,6 @@ func (s *selftest) wrong(text []byte, want map[string]int) (wrong []string) {
 	}
 	return wrong
 }
-
-// memoryBudget is the shipped budget of allocated bytes.
-const memoryBudget = "memory"
 
 // ExitCode returns 0 if every mutant was killed and there are no more false
 // alarms than allowed, 1 if not, and 4 if nothing was tried.
@@ -318,8 +389,9 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	if n := r.alarms.compared; n > 0 {
 		times := rateOf(r.alarms.times, n)
-		fmt.Fprintf(&b, "like with like, %d comparisons of %d + %d runs: counts worse in %d; times or memory worse in %d, %.2f %% (95 %% interval %.2f to %.2f %%, at most %g %%)\n",
-			n, samples, samples, r.alarms.counts, r.alarms.times, 100*times.share, 100*times.low, 100*times.high, 100*maxAlarms)
+		fmt.Fprintf(&b, "like with like, %d comparisons of all paths: counts worse in %d\n", n+r.alarms.every, r.alarms.counts)
+		fmt.Fprintf(&b, "of these %d with %d + %d runs: times or memory worse in %d, %.2f %% (95 %% interval %.2f to %.2f %%, at most %g %%)\n",
+			n, samples, samples, r.alarms.times, 100*times.share, 100*times.low, 100*times.high, 100*maxAlarms)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -43,11 +43,23 @@ func begun(t *testing.T) *selftest {
 // work and compiled mutants, takes minutes.
 func TestOutcomes(t *testing.T) {
 	s := begun(t)
-	g, err := s.try(t.Context(), "outcome", s.outcomes())
+	g, err := s.try(t.Context(), "outcome", append(s.outcomes(), s.parts()...))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.tried < 30 || len(g.survived) > 0 {
+	if g.tried < 32 || len(g.survived) > 0 {
+		t.Errorf("%d tried, survived: %q", g.tried, g.survived)
+	}
+}
+
+// Runs with nothing wrong are minded by no judge.
+func TestHarmless(t *testing.T) {
+	s := begun(t)
+	g, err := s.try(t.Context(), "nothing wrong", s.harmless())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if g.tried != 7 || len(g.survived) > 0 {
 		t.Errorf("%d tried, survived: %q", g.tried, g.survived)
 	}
 }
@@ -95,8 +107,8 @@ func TestSurvivor(t *testing.T) {
 		t.Fatal(err)
 	}
 	harmless := mutant{
-		"nothing is wrong", func(context.Context) ([]byte, error) { return clean, nil },
-		map[string]int{byAcceptance: 1, byGate: 1, byDiff: 1, byLock: 1, byMemory: 1},
+		name: "nothing is wrong", document: func(context.Context) ([]byte, error) { return clean, nil },
+		want: map[string]int{byAcceptance: 1, byGate: 1, byDiff: 1, byLock: 1, byChange: 1},
 	}
 	g, err := s.try(t.Context(), "harmless", []mutant{harmless})
 	if err != nil || g.killed() != 0 {
@@ -107,7 +119,7 @@ func TestSurvivor(t *testing.T) {
 	if err := r.WriteText(&text); err != nil || r.ExitCode() != verdict.ExitFailed {
 		t.Errorf("exit code %d, %v", r.ExitCode(), err)
 	}
-	want := "SURVIVED nothing is wrong: acceptance gives exit code 0, want 1, gate gives exit code 0, want 1, diff gives exit code 0, want 1, lock gives exit code 0, want 1, gate, memory gives exit code 0, want 1\n"
+	want := "SURVIVED nothing is wrong: acceptance gives exit code 0, want 1, gate gives exit code 0, want 1, diff gives exit code 0, want 1, lock gives exit code 0, want 1, gate, change gives exit code 0, want 1\n"
 	if !strings.Contains(text.String(), want) {
 		t.Errorf("report is\n%s\nwant in it\n%s", text.String(), want)
 	}

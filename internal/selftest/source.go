@@ -26,12 +26,12 @@ var sourceMutants = []sourceMutant{
 	{
 		"the archive hashes for itself", "archive/archive.go",
 		"env.Key(siteArchive)", "env.Fresh().Key(siteArchive)",
-		[]string{byAcceptance, byGate, byDiff, byLock},
+		[]string{byAcceptance, byGate, byDiff, byLock, byChange},
 	},
 	{
 		"the handler forgets the Envelope that came along", "relay/dispatch.go",
 		"env := j.carried(m)", "env := j.carried(&pubsub.Message{})",
-		[]string{byAcceptance, byGate, byDiff, byLock},
+		[]string{byAcceptance, byGate, byDiff, byLock, byChange},
 	},
 	{
 		"a decode is not counted", "message/envelope.go",
@@ -44,9 +44,6 @@ var sourceMutants = []sourceMutant{
 		[]string{byMemory},
 	},
 }
-
-// byMemory judges with the shipped budget of allocated bytes.
-const byMemory = "gate, memory"
 
 // compile builds the command with one file changed.
 func (m sourceMutant) compile(ctx context.Context, dir, tmp string) (program string, err error) {
