@@ -145,7 +145,7 @@ func TestExitCodes(t *testing.T) {
 func TestAMalformedResultFails(t *testing.T) {
 	r := fixture()
 	r.Runs[0].Nodes[0].Role, r.Runs[1].Nodes[0].Role = "x", "y"
-	wantCriterion(t, criterion(t, Acceptance(r, Context{}), CriterionCounts), Fail, `role is "x"`, "; and 1 more")
+	wantCriterion(t, criterion(t, Acceptance(r, Context{}), CriterionCounts), Fail, `role is "x"`, "; and 3 more")
 }
 
 func TestLastCheck(t *testing.T) {

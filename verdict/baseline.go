@@ -19,7 +19,7 @@ var baselineText string
 
 var baselineTemplate = template.Must(template.New("baseline.md").Funcs(template.FuncMap{
 	"cell":   markdownCell,
-	"shell":  shellLine,
+	"shell":  ShellLine,
 	"dirty":  dirty,
 	"fixed":  fixed,
 	"gib":    func(n uint64) string { return fixed(float64(n)/(1<<30), 1) },
@@ -272,26 +272,6 @@ func (b baseline) Overheads() (all []overheadLine) {
 // MeanPayload returns payload and meta per message, bytes.
 func (b baseline) MeanPayload() float64 {
 	return float64(b.Settings.PayloadBytes) / float64(b.Settings.Messages)
-}
-
-// shellLine returns a command as it is typed: words that a shell would change
-// are quoted.
-func shellLine(words []string) string {
-	quoted := make([]string, len(words))
-	for i, word := range words {
-		quoted[i] = ShellWord(word)
-	}
-	return strings.Join(quoted, " ")
-}
-
-const shellPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
-
-// ShellWord returns a word as it is typed: quoted if a shell would change it.
-func ShellWord(word string) string {
-	if word != "" && strings.Trim(word, shellPlain) == "" {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
 // Arguments returns the command line without the program, whose path is of the

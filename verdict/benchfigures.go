@@ -33,7 +33,7 @@ func readBenchLines(name string, data []byte) (Record, error) {
 	if err := p.parse(data); err != nil {
 		return Record{}, err
 	}
-	record := Record{Format: FormatBench, Notes: notRun(name, data)}
+	record := Record{Format: FormatBench, Notes: skipped(name, data), Failed: p.failed(data)}
 	runs := make(map[Place]int)
 	var ours, theirs []Figure
 	for _, result := range p.results {
@@ -83,8 +83,9 @@ func (p *parsedBench) parse(data []byte) error {
 	return nil
 }
 
-// commonProcs returns the "-8" that all names end with. Names that do not agree
-// are of runs with several numbers of cores, or end so for another reason.
+// commonProcs returns the "-8" that all names end with, as "go test" adds it to
+// each name or to none. Names that do not agree are of runs with several numbers of
+// cores, or end so for another reason, as "size-8" and "size-16" do.
 func commonProcs(results []*benchfmt.Result) string {
 	var common string
 	for i, r := range results {
@@ -107,7 +108,15 @@ func procsOf(name benchfmt.Name) string {
 
 // place returns what the name of a line says.
 func (p *parsedBench) place(r *benchfmt.Result) benchName {
-	name := strings.TrimSuffix(r.Name.String(), p.procs)
+	at := p.placeOf(strings.TrimSuffix(r.Name.String(), p.procs))
+	if len(p.pkgs[r.Name.String()]) > 1 && !at.ours {
+		at.Scenario = r.GetConfig("pkg") + "." + at.Scenario
+	}
+	return at
+}
+
+// placeOf returns what a name without the number of cores says.
+func (p *parsedBench) placeOf(name string) benchName {
 	parts := strings.Split(name, "/")
 	if len(parts) == 3 {
 		path, hasPath := strings.CutPrefix(parts[1], "path=")
@@ -117,9 +126,6 @@ func (p *parsedBench) place(r *benchfmt.Result) benchName {
 			scenario := string(unicode.ToLower(first)) + parts[0][size:]
 			return benchName{Place{scenario, path, role, ""}, true}
 		}
-	}
-	if len(p.pkgs[r.Name.String()]) > 1 {
-		name = r.GetConfig("pkg") + "." + name
 	}
 	return benchName{Place: Place{Scenario: name, Node: RoleAll}}
 }
@@ -185,16 +191,36 @@ func (p *parsedBench) conditions(r *benchfmt.Result) map[string]string {
 	return c
 }
 
-// notRun returns a note for each benchmark that "go test" skipped or failed.
-func notRun(file string, data []byte) (notes []string) {
+// notRun returns the names of benchmarks of which "go test" says that they failed
+// or were skipped, each with the number of its line.
+func notRun(what string, data []byte) (names []string, numbers []int) {
 	number := 0
 	for line := range strings.Lines(string(data)) {
 		number++
-		for _, what := range []string{"FAIL", "SKIP"} {
-			if rest, ok := strings.CutPrefix(line, "--- "+what+": Benchmark"); ok {
-				notes = append(notes, fmt.Sprintf("%s:%d: %s: Benchmark%s", file, number, what, strings.TrimSpace(rest)))
-			}
+		if rest, ok := strings.CutPrefix(line, "--- "+what+": Benchmark"); ok {
+			names, numbers = append(names, strings.TrimSpace(rest)), append(numbers, number)
 		}
 	}
+	return names, numbers
+}
+
+// skipped returns a note for each benchmark that was skipped.
+func skipped(file string, data []byte) (notes []string) {
+	names, numbers := notRun("SKIP", data)
+	for i, name := range names {
+		notes = append(notes, fmt.Sprintf("%s:%d: SKIP: Benchmark%s", file, numbers[i], name))
+	}
 	return notes
+}
+
+// failed returns the benchmarks that failed: what they printed before is not to be
+// trusted.
+func (p *parsedBench) failed(data []byte) (all []Invalid) {
+	names, numbers := notRun("FAIL", data)
+	for i, name := range names {
+		first, _, _ := strings.Cut(name, " ")
+		at := p.placeOf(strings.TrimSuffix(first, p.procs)).Place
+		all = append(all, Invalid{Scenario: at.Scenario, Path: at.Path, Reason: fmt.Sprintf("%s:%d: FAIL: Benchmark%s", p.name, numbers[i], name)})
+	}
+	return all
 }

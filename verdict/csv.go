@@ -19,12 +19,14 @@ const maxDocument = 64 << 20
 
 // column is one column of the CSV: its name and the field of a Row it shows, as
 // a pointer to a string, int, *float64 or *bool. A *float64 is printed with
-// this many decimals; only a signed one may be negative.
+// this many decimals, and events per message with as many more as it takes to
+// tell their number; only a signed one may be negative.
 type column struct {
 	name     string
 	field    func(*Row) any
 	decimals int
 	signed   bool
+	events   bool
 }
 
 // seedColumns is how many of the columns the first harness of this kind
@@ -39,8 +41,8 @@ var columns = []column{
 	{name: "msg_per_s", field: func(r *Row) any { return &r.MessagesPerSecond }, decimals: 1},
 	{name: "ns_per_msg_p50", field: func(r *Row) any { return &r.NanosPerP50 }},
 	{name: "ns_per_msg_p99", field: func(r *Row) any { return &r.NanosPerP99 }},
-	{name: "decodes_per_msg", field: func(r *Row) any { return &r.Decodes }, decimals: 3},
-	{name: "hashes_per_msg", field: func(r *Row) any { return &r.Hashes }, decimals: 3},
+	{name: "decodes_per_msg", field: func(r *Row) any { return &r.Decodes }, decimals: 3, events: true},
+	{name: "hashes_per_msg", field: func(r *Row) any { return &r.Hashes }, decimals: 3, events: true},
 	{name: "hashed_MB", field: func(r *Row) any { return &r.HashedMB }, decimals: 2},
 	{name: "decoded_MB", field: func(r *Row) any { return &r.DecodedMB }, decimals: 2},
 	{name: "occupied_mem_delta_MB", field: func(r *Row) any { return &r.LiveDeltaMB }, decimals: 2, signed: true},
@@ -49,9 +51,9 @@ var columns = []column{
 	{name: "role", field: func(r *Row) any { return &r.Role }},
 	{name: "run", field: func(r *Row) any { return &r.Run }},
 	{name: "cpu_ns_per_msg", field: func(r *Row) any { return &r.CPUNanos }},
-	{name: "id_hashes_per_msg", field: func(r *Row) any { return &r.IDHashes }, decimals: 3},
+	{name: "id_hashes_per_msg", field: func(r *Row) any { return &r.IDHashes }, decimals: 3, events: true},
 	{name: "id_hashed_MB", field: func(r *Row) any { return &r.IDHashedMB }, decimals: 2},
-	{name: "encodes_per_msg", field: func(r *Row) any { return &r.Encodes }, decimals: 3},
+	{name: "encodes_per_msg", field: func(r *Row) any { return &r.Encodes }, decimals: 3, events: true},
 	{name: "copied_MB", field: func(r *Row) any { return &r.CopiedMB }, decimals: 2},
 	{name: "alloc_MB", field: func(r *Row) any { return &r.AllocMB }, decimals: 2},
 	{name: "allocs_per_msg", field: func(r *Row) any { return &r.Allocs }, decimals: 1},
@@ -85,6 +87,8 @@ func header(cols []column) []string {
 //
 // wall_ms has 3 decimals, msg_per_s and allocs_per_msg 1, other figures per
 // message 3, MB 2; nanoseconds, collections and numbers of messages are integers.
+// Of more than 1000 messages, events per message have as many decimals as it takes
+// to tell one event: 4 up to 10000 messages.
 // The decimal point is a point in any locale. What a column says of a role, as
 // delivered does of "all", is told at [Row].
 func WriteCSV(w io.Writer, r Result) error {
@@ -166,20 +170,31 @@ func (c column) format(row *Row) (string, error) {
 		}
 		return strconv.FormatBool(**field), nil
 	case **float64:
-		return c.formatNumber(*field)
+		return c.formatNumber(*field, c.places(row.Messages))
 	default:
 		return "", fmt.Errorf("format a field of type %T", field)
 	}
 }
 
-func (c column) formatNumber(v *float64) (string, error) {
+// places returns with how many decimals a column of so many messages is printed.
+// They do not depend on the value: 1.000 of 10000 messages would not say whether
+// 1.0004 was meant.
+func (c column) places(messages int) int {
+	places := c.decimals
+	for most := math.Pow10(places); c.events && most < float64(messages); most *= 10 {
+		places++
+	}
+	return places
+}
+
+func (c column) formatNumber(v *float64, places int) (string, error) {
 	if v == nil {
 		return notAvailable, nil
 	}
 	if !finite(*v) {
 		return "", fmt.Errorf("%v is not a number that CSV can hold", *v)
 	}
-	text := strconv.FormatFloat(*v, 'f', c.decimals, 64)
+	text := strconv.FormatFloat(*v, 'f', places, 64)
 	if strings.Trim(text, "-0.") == "" {
 		text = strings.TrimPrefix(text, "-") // what rounds to zero has no sign
 	}

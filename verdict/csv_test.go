@@ -108,12 +108,12 @@ func TestFormatsOfTheSeed(t *testing.T) {
 func TestRoundsToZeroWithoutSign(t *testing.T) {
 	c := column{decimals: 2, signed: true}
 	for v, want := range map[float64]string{-0.001: "0.00", 0: "0.00", -0.006: "-0.01", 1234.5: "1234.50"} {
-		if got, err := c.formatNumber(&v); err != nil || got != want {
+		if got, err := c.formatNumber(&v, c.decimals); err != nil || got != want {
 			t.Errorf("formatNumber(%v) = %q, %v, want %q", v, got, err, want)
 		}
 	}
 	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
-		if got, err := c.formatNumber(&v); err == nil {
+		if got, err := c.formatNumber(&v, c.decimals); err == nil {
 			t.Errorf("formatNumber(%v) = %q, want an error", v, got)
 		}
 	}

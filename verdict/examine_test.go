@@ -40,85 +40,91 @@ func TestExpectedCountsOfRaw(t *testing.T) {
 	}
 }
 
-// Each row breaks one count of the good result. The evidence must name the
+// wrongCounts break one count of a good result each. The evidence must name the
 // place where that shows and say what is wanted there.
-func TestWrongCountFails(t *testing.T) {
-	for _, tt := range []struct {
-		name   string
-		breaks func(*testing.T, *Result)
-		want   string
-	}{
-		{"one decode more at the receiver", func(t *testing.T, r *Result) {
-			site(t, r, "macro_run2", "envelope", 1, "relay.handler").Decodes++
-		}, "macro_run2, path envelope, node B, site relay.handler: decodes 1001, want 1000"},
-		{"right sum, wrong nodes", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "envelope", 0, "relay.handler").Decodes--
-			site(t, r, "macro", "envelope", 1, "relay.handler").Decodes++
-		}, "macro, path envelope, node A, site relay.handler: decodes 999, want 1000; and 1 more"},
-		{"right node, wrong site", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "baseline", 1, "storesync.storesync").Site = "storesync.sync"
-		}, "macro, path baseline, node B, site storesync.sync: hashes 1000, want 0; and 1 more"},
-		{"two decodes at one site, none at another", func(t *testing.T, r *Result) {
-			from, to := site(t, r, "micro_run1", "baseline", 0, "relay.validator"), site(t, r, "micro_run1", "baseline", 0, "relay.handler")
-			to.Counts, from.Counts = to.Add(from.Counts), counters.Counts{}
-		}, "micro_run1, path baseline, node node, site relay.handler: decodes 2000, want 1000; and 3 more"},
-		{"a site is missing", func(t *testing.T, r *Result) {
-			n := &find(t, r, "micro_run1", "zerocopy").Nodes[0]
-			n.Sites = n.Sites[1:]
-		}, "micro_run1, path zerocopy, node node, site relay.envelope: hashes 0, want 1000"},
-		{"a site too many", func(t *testing.T, r *Result) {
-			n := &find(t, r, "macro", "zerocopy").Nodes[0]
-			n.Sites = append(n.Sites, counters.SiteCounts{Site: "bench.app", Counts: counters.Counts{Hashes: 1}})
-		}, "macro, path zerocopy, node A, site bench.app: hashes 1, want 0"},
-		{"a hash less", func(t *testing.T, r *Result) {
-			site(t, r, "micro_run2", "zerocopy", 0, "relay.envelope").Hashes--
-		}, "micro_run2, path zerocopy, node node, site relay.envelope: hashes 999, want 1000"},
-		{"a hash of fewer bytes", func(t *testing.T, r *Result) {
-			site(t, r, "micro_run1", "baseline", 0, "archive.archive").HashedBytes -= 8
-		}, "micro_run1, path baseline, node node, site archive.archive: hashed_bytes 64999992, want 65000000"},
-		{"an id hash in micro", func(t *testing.T, r *Result) {
-			site(t, r, "micro_run1", "envelope", 0, "relay.envelope").IDHashes = 1
-		}, "micro_run1, path envelope, node node, site relay.envelope: id_hashes 1, want 0"},
-		{"an id hash missing in macro", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "zerocopy", 0, "relay.gossip_id").IDHashes--
-		}, "macro, path zerocopy, node A, site relay.gossip_id: id_hashes 999, want 1000"},
-		{"id hashes of unlike bytes", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "zerocopy", 1, "relay.gossip_id").IDHashedBytes--
-		}, "macro, path zerocopy, node B, site relay.gossip_id: id_hashed_bytes 65052999, want 65053000"},
-		{"id hashes of too few bytes at both nodes", func(t *testing.T, r *Result) {
-			eachSite(t, r, "macro", "zerocopy", func(s *counters.SiteCounts) { s.IDHashedBytes = s.IDHashes * 8 })
-		}, "macro, path zerocopy: bytes that the gossip ids cover 8000, want at least 65053000"},
-		{"two encodes", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "envelope", 0, "relay.publish").Encodes *= 2
-		}, "macro, path envelope, node A, site relay.publish: encodes 2000, want 1000"},
-		{"decodes of unlike bytes", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "baseline", 1, "relay.handler").DecodedBytes--
-		}, "macro, path baseline, node B, site relay.handler: decoded_bytes 65052999, want 65053000"},
-		{"encodes of unlike bytes", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "zerocopy", 0, "relay.publish").EncodedBytes++
-		}, "macro, path zerocopy, node B, site relay.validator: decoded_bytes 65053000, want 65053001"},
-		{"decodes of too few bytes at every site", func(t *testing.T, r *Result) {
-			eachSite(t, r, "micro_run1", "envelope", func(s *counters.SiteCounts) { s.DecodedBytes = 0 })
-		}, "micro_run1, path envelope: encoded messages, bytes 0, want at least 65000000"},
-		{"a copy on zerocopy", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "zerocopy", 1, "relay.validator").Copies = 1
-		}, "macro, path zerocopy, node B, site relay.validator: copies 1, want 0"},
-		{"a copy by the archive on zerocopy", func(t *testing.T, r *Result) {
-			n := &find(t, r, "micro_run2", "zerocopy").Nodes[0]
-			n.Sites = append(n.Sites, at("archive.retain", 0, 1, 0, 0, 0))
-		}, "micro_run2, path zerocopy, node node, site archive.retain: copies 1000, want 0"},
-		{"half a copy", func(t *testing.T, r *Result) {
-			site(t, r, "macro", "baseline", 1, "relay.on_recv").CopiedBytes /= 2
-		}, "macro, path baseline, node B, site relay.on_recv: copied_bytes 32500000, want 65000000"},
-		{"two publishers", func(t *testing.T, r *Result) {
-			find(t, r, "macro", "zerocopy").Nodes[1].Role = RolePublisher
-		}, "macro, path zerocopy: 2 nodes of role publisher, want 1; and 5 more"},
-		{"one node for both", func(t *testing.T, r *Result) {
-			find(t, r, "macro", "baseline").Nodes = []Node{
-				{Name: "AB", Role: RoleAll, Sites: []counters.SiteCounts{at("x.y", 6, 0, 5, 2, 0)}},
+var wrongCounts = []struct {
+	name   string
+	breaks func(*testing.T, *Result)
+	want   string
+}{
+	{"one decode more at the receiver", func(t *testing.T, r *Result) {
+		site(t, r, "macro_run2", "envelope", 1, "relay.handler").Decodes++
+	}, "macro_run2, path envelope, node B, site relay.handler: decodes 1001, want 1000"},
+	{"right sum, wrong nodes", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "envelope", 0, "relay.handler").Decodes--
+		site(t, r, "macro", "envelope", 1, "relay.handler").Decodes++
+	}, "macro, path envelope, node A, site relay.handler: decodes 999, want 1000; and 1 more"},
+	{"right node, wrong site", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "baseline", 1, "storesync.storesync").Site = "storesync.sync"
+	}, "macro, path baseline, node B, site storesync.sync: hashes 1000, want 0; and 1 more"},
+	{"two decodes at one site, none at another", func(t *testing.T, r *Result) {
+		from, to := site(t, r, "micro_run1", "baseline", 0, "relay.validator"), site(t, r, "micro_run1", "baseline", 0, "relay.handler")
+		to.Counts, from.Counts = to.Add(from.Counts), counters.Counts{}
+	}, "micro_run1, path baseline, node node, site relay.handler: decodes 2000, want 1000; and 3 more"},
+	{"a site is missing", func(t *testing.T, r *Result) {
+		n := &find(t, r, "micro_run1", "zerocopy").Nodes[0]
+		n.Sites = n.Sites[1:]
+	}, "micro_run1, path zerocopy, node node, site relay.envelope: hashes 0, want 1000"},
+	{"a site too many", func(t *testing.T, r *Result) {
+		n := &find(t, r, "macro", "zerocopy").Nodes[0]
+		n.Sites = append(n.Sites, counters.SiteCounts{Site: "bench.app", Counts: counters.Counts{Hashes: 1}})
+	}, "macro, path zerocopy, node A, site bench.app: hashes 1, want 0"},
+	{"a hash less", func(t *testing.T, r *Result) {
+		site(t, r, "micro_run2", "zerocopy", 0, "relay.envelope").Hashes--
+	}, "micro_run2, path zerocopy, node node, site relay.envelope: hashes 999, want 1000"},
+	{"a hash of fewer bytes", func(t *testing.T, r *Result) {
+		site(t, r, "micro_run1", "baseline", 0, "archive.archive").HashedBytes -= 8
+	}, "micro_run1, path baseline, node node, site archive.archive: hashed_bytes 64999992, want 65000000"},
+	{"an id hash in micro", func(t *testing.T, r *Result) {
+		site(t, r, "micro_run1", "envelope", 0, "relay.envelope").IDHashes = 1
+	}, "micro_run1, path envelope, node node, site relay.envelope: id_hashes 1, want 0"},
+	{"an id hash missing in macro", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "zerocopy", 0, "relay.gossip_id").IDHashes--
+	}, "macro, path zerocopy, node A, site relay.gossip_id: id_hashes 999, want 1000"},
+	{"id hashes of unlike bytes", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "zerocopy", 1, "relay.gossip_id").IDHashedBytes--
+	}, "macro, path zerocopy, node B, site relay.gossip_id: id_hashed_bytes 65052999, want 65053000"},
+	{"id hashes of too few bytes at both nodes", func(t *testing.T, r *Result) {
+		eachSite(t, r, "macro", "zerocopy", func(s *counters.SiteCounts) { s.IDHashedBytes = s.IDHashes * 8 })
+	}, "macro, path zerocopy: bytes that the gossip ids cover 8000, want at least 65053000"},
+	{"two encodes", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "envelope", 0, "relay.publish").Encodes *= 2
+	}, "macro, path envelope, node A, site relay.publish: encodes 2000, want 1000"},
+	{"decodes of unlike bytes", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "baseline", 1, "relay.handler").DecodedBytes--
+	}, "macro, path baseline, node B, site relay.handler: decoded_bytes 65052999, want 65053000"},
+	{"encodes of unlike bytes", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "zerocopy", 0, "relay.publish").EncodedBytes++
+	}, "macro, path zerocopy, node B, site relay.validator: decoded_bytes 65053000, want 65053001"},
+	{"decodes of too few bytes at every site", func(t *testing.T, r *Result) {
+		eachSite(t, r, "micro_run1", "envelope", func(s *counters.SiteCounts) { s.DecodedBytes = 0 })
+	}, "micro_run1, path envelope: encoded messages, bytes 0, want at least 65000000"},
+	{"a copy on zerocopy", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "zerocopy", 1, "relay.validator").Copies = 1
+	}, "macro, path zerocopy, node B, site relay.validator: copies 1, want 0"},
+	{"a copy by the archive on zerocopy", func(t *testing.T, r *Result) {
+		n := &find(t, r, "micro_run2", "zerocopy").Nodes[0]
+		n.Sites = append(n.Sites, at("archive.retain", 0, 1, 0, 0, 0))
+	}, "micro_run2, path zerocopy, node node, site archive.retain: copies 1000, want 0"},
+	{"half a copy", func(t *testing.T, r *Result) {
+		site(t, r, "macro", "baseline", 1, "relay.on_recv").CopiedBytes /= 2
+	}, "macro, path baseline, node B, site relay.on_recv: copied_bytes 32500000, want 65000000"},
+	{"two publishers", func(t *testing.T, r *Result) {
+		for _, run := range []string{"macro", "macro_run2"} {
+			find(t, r, run, "zerocopy").Nodes[1].Role = RolePublisher
+		}
+	}, "macro, path zerocopy: 2 nodes of role publisher, want 1; and 11 more"},
+	{"one node for both", func(t *testing.T, r *Result) {
+		for _, run := range []string{"macro", "macro_run2"} {
+			find(t, r, run, "baseline").Nodes = []Node{
+				{Name: "AB", Role: RoleAll, Sites: []counters.SiteCounts{at("x.y", 6, 0, 5, 2, 0)}, Delivered: messages},
 			}
-		}, "macro, path baseline, node AB: role is all, want none of it; and 2 more"},
-	} {
+		}
+	}, "macro, path baseline, node AB: role is all, want none of it; and 5 more"},
+}
+
+func TestWrongCountFails(t *testing.T) {
+	for _, tt := range wrongCounts {
 		t.Run(tt.name, func(t *testing.T) {
 			r := fixture()
 			tt.breaks(t, &r)

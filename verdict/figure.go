@@ -73,9 +73,10 @@ type Figure struct {
 }
 
 // Figures returns every figure of r: for each run those of the roles, of each
-// node, and of each node and site. A counted node has a figure for every
-// declared site, 0 where nothing happened. A run whose nodes counted no event at
-// all has counts that are n/a: nothing shows that its counters were at work.
+// node, and of each node and site. A node has a figure for every
+// declared site, 0 where nothing happened and n/a where it was not counted. A run
+// whose nodes counted no event at all has counts that are n/a: nothing shows that
+// its counters were at work.
 func Figures(r Result) (all []Figure) {
 	sites := declaredOrCounted(r)
 	for _, run := range r.Runs {
@@ -110,16 +111,16 @@ func nodeFigures(run Run, node Node, sites []string) (all []Figure) {
 	if !slices.Contains([]string{RoleAll, RolePublisher, RoleReceiver}, node.Name) {
 		all = line.figures(place, countMetrics())
 	}
-	if line.counts == nil {
-		return all
-	}
 	counts := make(map[string]counters.Counts)
 	for _, s := range node.Sites {
 		counts[s.Site] = s.Counts
 	}
 	for _, name := range sites {
-		c := counts[name]
-		place.Site, line.counts = name, &c
+		place.Site = name
+		if line.counts != nil {
+			c := counts[name]
+			line.counts = &c
+		}
 		all = append(all, line.figures(place, countMetrics())...)
 	}
 	return all

@@ -19,8 +19,8 @@ const lockHead = "# Counts and bytes per message by scenario, path, node, site a
 const workloadHead = "# workload: "
 
 // ErrNotLockable is wrapped by an error of [WriteLock] that says why the counts
-// of a result are not worth keeping: there are none, a run is invalid, or runs
-// disagree.
+// of a result are not worth keeping: there are none, a run is invalid or not verified, or
+// runs disagree.
 var ErrNotLockable = errors.New("result cannot be locked")
 
 // WriteLock writes what r counted as lines that a version control system shows
@@ -71,8 +71,13 @@ func lockable(r Result) error {
 		return fmt.Errorf("%w: %s of path %s is invalid", ErrNotLockable, r.Invalid[0].Scenario, r.Invalid[0].Path)
 	case len(r.Runs) == 0:
 		return fmt.Errorf("%w: it has no run", ErrNotLockable)
+	case !r.Verified:
+		return fmt.Errorf("%w: it is not verified", ErrNotLockable)
 	}
 	for _, run := range r.Runs {
+		if !run.Verified {
+			return fmt.Errorf("%w: %s is not verified", ErrNotLockable, placeOf(run))
+		}
 		if sum, ok := countsOf(run.Nodes); !ok || sum == (counters.Counts{}) {
 			return fmt.Errorf("%w: counts of %s are n/a", ErrNotLockable, placeOf(run))
 		}

@@ -79,11 +79,13 @@ func TestLockRefuses(t *testing.T) {
 	last := len(disagree.Runs) - 1
 	disagree.Runs[last].Nodes = slices.Clone(disagree.Runs[last].Nodes)
 	disagree.Runs[last].Nodes[0].Sites = []counters.SiteCounts{at("relay.publish", 0, 0, 2, 0, 1)}
+	unverified, oneRun := ours(), ours()
+	unverified.Verified, oneRun.Verified, oneRun.Runs[0].Verified = false, false, false
 	nothing := ours()
 	nothing.Runs = nil
 	for name, r := range map[string]Result{
 		"uncounted": uncounted(), "invalid": withInvalid(), "a path that does not count": fixture(),
-		"runs disagree": disagree, "no run": nothing,
+		"runs disagree": disagree, "no run": nothing, "not verified": unverified, "a run not verified": oneRun,
 	} {
 		var buf bytes.Buffer
 		if err := WriteLock(&buf, r); !errors.Is(err, ErrNotLockable) || buf.Len() > 0 {

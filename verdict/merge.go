@@ -1,10 +1,12 @@
 package verdict
 
 import (
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,8 +27,8 @@ type series struct{ scenario, path string }
 // per message where another file has the number of messages of that scenario and
 // path.
 //
-// The same file twice, and a figure that files of two formats have, are errors:
-// the same run would be two samples.
+// The same file twice, be it as a copy, and a figure that files of two formats
+// have, are errors: the same run would be two samples.
 func Merge(records ...Record) (Record, error) {
 	if len(records) == 0 {
 		return Record{}, errors.New("verdict: merge records: there are none")
@@ -55,8 +57,7 @@ func (k figureKey) String() string {
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 }
 
-// checkFiles finds a file that is there twice, by its name or as a copy: no two
-// runs take the same time to the nanosecond.
+// checkFiles finds a file that is there twice, by its name or as a copy.
 func checkFiles(records []Record) error {
 	for i, a := range records {
 		for _, b := range records[:i] {
@@ -65,13 +66,31 @@ func checkFiles(records []Record) error {
 					return fmt.Errorf("%s is there twice", name)
 				}
 			}
-			timed := slices.ContainsFunc(a.Figures, func(f Figure) bool { return f.Metric.Class == Time && f.Known })
-			if timed && slices.Equal(a.Figures, b.Figures) {
+			if a.copies(b) {
 				return fmt.Errorf("%s and %s say the same runs twice: give one", b.Files[0], a.Files[0])
 			}
 		}
 	}
 	return nil
+}
+
+// copies reports whether two records are of the same runs: a document's runs were
+// made at one moment, and two files with times that are equal byte by byte are one.
+// Two files that count alike are not: exact counts are.
+func (r Record) copies(other Record) bool {
+	if r.content == other.content && r.content != [sha256.Size]byte{} && r.timed() {
+		return true
+	}
+	return slices.ContainsFunc(r.Results, func(a Result) bool {
+		return slices.ContainsFunc(other.Results, func(b Result) bool {
+			return a.MeasuredAt.Equal(b.MeasuredAt) && reflect.DeepEqual(a.Runs, b.Runs)
+		})
+	})
+}
+
+// timed reports whether any time is known.
+func (r Record) timed() bool {
+	return slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Metric.Class == Time && f.Known })
 }
 
 // perMessageOf turns totals of runs into means per message where it can.
@@ -158,6 +177,7 @@ func (r *Record) add(more Record) {
 	r.Rows = append(r.Rows, more.Rows...)
 	r.Conditions = append(r.Conditions, more.Conditions...)
 	r.Notes = append(r.Notes, more.Notes...)
+	r.Failed = append(r.Failed, more.Failed...)
 }
 
 // addConditions adds what is not there yet.

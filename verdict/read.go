@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // Formats of the files that [ReadRecord] reads.
@@ -25,12 +28,14 @@ const (
 // line where one is known. What [Result.Validate] refuses is [ErrInvalid]. At
 // most 64 MiB are read.
 //
-// JSON of a newer schema version than [SchemaVersion] is read as far as it is
-// understood, and a note says so: two commits can then be compared in what both
-// have. [ReadJSON] refuses it.
+// JSON of a newer schema version than [SchemaVersion] is read without the members
+// that are not known here, and a note says so: two commits can then be compared in
+// what both have. A member that is missing is an error, never 0. [ReadJSON] refuses
+// a newer version.
 //
 // CSV has figures for roles only, and of a seed CSV the path is "" and the role
-// [RoleAll]. A figure's rounding is that of the decimals of its column. The
+// [RoleAll]. A figure's rounding is that of its decimals, and none for events per
+// message where the decimals tell their number: three do up to 1000 messages. The
 // number of garbage collections is no figure.
 //
 // The sites CSV has totals of a run ("decodes/run") until [Merge] finds the
@@ -63,14 +68,16 @@ func ReadRecord(name string, r io.Reader) (Record, error) {
 	case FormatSites:
 		record, err = readSiteRows(data)
 	case FormatBench:
-		record, err = readBenchLines(name, data)
+		if record, err = readBenchLines(name, data); err != nil {
+			err = fmt.Errorf("verdict: read Go benchmark lines: %w", err)
+		}
 	default:
 		err = unknownFormat(data)
 	}
 	if err != nil {
 		return Record{}, fmt.Errorf("%s: %w", name, err)
 	}
-	record.Files = []string{name}
+	record.Files, record.content = []string{name}, sha256.Sum256(data)
 	return record, nil
 }
 
@@ -98,7 +105,7 @@ func sniff(data []byte) string {
 
 func unknownFormat(data []byte) error {
 	line, _, _ := bytes.Cut(data, []byte("\n"))
-	return fmt.Errorf("line 1: %.60q begins no file that can be read: want a result in JSON, its CSV or sites CSV, or Go benchmark lines", line)
+	return fmt.Errorf("verdict: read file: line 1: %.60q begins no file that can be read: want a result in JSON, its CSV or sites CSV, or Go benchmark lines", line)
 }
 
 // NewRecord returns what one result says.
@@ -139,18 +146,55 @@ func readResult(name string, data []byte) (Record, error) {
 		}
 		return NewRecord(name, result), nil
 	}
-	var result Result
-	if err := json.Unmarshal(data, &result); err != nil {
-		return Record{}, atLine(data, fmt.Errorf("verdict: read JSON of schema version %d: %w", head.SchemaVersion, err))
-	}
-	result.SchemaVersion = SchemaVersion
-	if err := result.Validate(); err != nil {
+	result, err := readNewer(data)
+	if err != nil {
 		return Record{}, fmt.Errorf("verdict: read JSON of schema version %d: %w", head.SchemaVersion, err)
 	}
 	record := NewRecord(name, result)
 	record.Notes = []string{fmt.Sprintf("%s has schema version %d, this program knows %d: what it does not know was left out",
 		name, head.SchemaVersion, SchemaVersion)}
 	return record, nil
+}
+
+// readNewer reads a document of a newer schema version as one of [SchemaVersion].
+func readNewer(data []byte) (Result, error) {
+	resolved, err := resolvedSchema()
+	if err != nil {
+		return Result{}, fmt.Errorf("resolve schema: %w", err)
+	}
+	var document map[string]any
+	in := json.NewDecoder(bytes.NewReader(data))
+	in.UseNumber()
+	if err := in.Decode(&document); err != nil {
+		return Result{}, err
+	}
+	document["schemaVersion"] = SchemaVersion
+	prune(document, resolved.Schema())
+	known, err := json.Marshal(document)
+	if err != nil {
+		return Result{}, err
+	}
+	return readJSON(bytes.NewReader(known))
+}
+
+// prune takes the members out of a document that its schema does not know.
+func prune(v any, s *jsonschema.Schema) {
+	switch v := v.(type) {
+	case map[string]any:
+		for name, member := range v {
+			if sub := s.Properties[name]; sub != nil {
+				prune(member, sub)
+			} else if s.Properties != nil {
+				delete(v, name)
+			}
+		}
+	case []any:
+		for _, item := range v {
+			if s.Items != nil {
+				prune(item, s.Items)
+			}
+		}
+	}
 }
 
 // atLine adds the line at which JSON is broken.

@@ -8,10 +8,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 )
 
 // record reads a document.
@@ -106,7 +108,7 @@ func TestReadSeedCSV(t *testing.T) {
 	if got, want := micro[0].Rounding, 5.0; math.Abs(got-want) > 1e-9 { // 0.005 MB of 1000 messages
 		t.Errorf("rounding of hashed_MB is %v B/msg, want %v", got, want)
 	}
-	if got := figuresOf(r, Place{Macro, "", RoleAll, ""}, "decodes/msg"); len(got) != 1 || got[0].Rounding != 0.0005 {
+	if got := figuresOf(r, Place{Macro, "", RoleAll, ""}, "decodes/msg"); len(got) != 1 || got[0].Value != 6 || got[0].Rounding != 0 {
 		t.Errorf("decodes of macro: %+v", got)
 	}
 	if got := figuresOf(r, Place{Macro, "", RoleAll, ""}, "encodes/msg"); len(got) != 0 {
@@ -275,7 +277,74 @@ func TestReadNewerSchema(t *testing.T) {
 		t.Errorf("a newer document that cannot be: %v, want ErrInvalid", err)
 	}
 	_, err = ReadRecord("new.json", strings.NewReader(strings.Replace(text, `"seed": 42`, `"seed": "x"`, 1)))
-	wantError(t, err, "line ", "seed")
+	wantError(t, err, "schema version 3", "document.settings.seed")
+}
+
+// What a newer schema calls otherwise is missing, not 0.
+func TestReadNewerSchemaThatLacks(t *testing.T) {
+	text := strings.Replace(jsonOf(t, fixture()), `"schemaVersion": 2,`, `"schemaVersion": 3,`, 1)
+	for _, member := range []string{"decodes", "copiedBytes", "sites", "invalid", "viewsChecked", "messages"} {
+		renamed := strings.ReplaceAll(text, `"`+member+`":`, `"`+member+`New":`)
+		_, err := ReadRecord("new.json", strings.NewReader(renamed))
+		if err == nil {
+			t.Fatalf("without %s: no error", member)
+		}
+		wantError(t, err, "new.json", "schema version 3", member)
+	}
+	twice := strings.Replace(text, `"decodes":`, `"Decodes": 7, "decodes":`, 1)
+	if diff := cmp.Diff(Figures(fixture()), record(t, "new.json", twice).Figures); diff != "" {
+		t.Errorf("a member in another case counts (-want +got):\n%s", diff)
+	}
+}
+
+// Decimals that tell the number of events make it exact, whatever their number.
+func TestReadExactEvents(t *testing.T) {
+	for _, tt := range []struct {
+		messages        int
+		text            string
+		value, rounding float64
+	}{
+		{1000, "1.001", 1.001, 0},
+		{3, "0.333", 1. / 3, 0},
+		{1000, "2", 2, 0},             // zeros taken away
+		{10_000, "1.000", 1, 0.0005},  // as many things may be meant
+		{10_000, "1.0001", 1.0001, 0}, // as [WriteCSV] prints it
+	} {
+		row := make([]string, seedColumns)
+		for i, c := range columns[:seedColumns] {
+			row[i] = map[string]string{"scenario": "macro", "msgs": strconv.Itoa(tt.messages), "decodes_per_msg": tt.text}[c.name]
+			if row[i] == "" {
+				row[i] = "1"
+			}
+		}
+		r := record(t, "x.csv", strings.Join(SeedHeader(), ",")+"\n"+strings.Join(row, ",")+"\n")
+		got := figuresOf(r, Place{Macro, "", RoleAll, ""}, "decodes/msg")
+		if len(got) != 1 || got[0].Value != tt.value || got[0].Rounding != tt.rounding {
+			t.Errorf("%s of %d messages: %+v, want %v with rounding %v", tt.text, tt.messages, got, tt.value, tt.rounding)
+		}
+	}
+}
+
+// A number of events is read as it was written, whatever the number of messages.
+func TestEventsSurviveCSV(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		messages := rapid.IntRange(1, 5_000_000).Draw(t, "messages")
+		events := rapid.IntRange(0, 10*messages).Draw(t, "events")
+		want := float64(events) / float64(messages)
+		var b strings.Builder
+		row := Row{Scenario: "macro", Profile: "1kB@100", Path: "p", Role: RoleAll, Run: 1, Messages: messages, Decodes: &want}
+		if err := writeRows(&b, columns, []Row{row}); err != nil {
+			t.Fatal(err)
+		}
+		r, err := ReadRecord("x.csv", strings.NewReader(b.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := figuresOf(r, Place{Macro, "p", RoleAll, ""}, "decodes/msg")
+		if known := events > 0; got[0].Known != known || known && (got[0].Value != want || got[0].Rounding != 0) {
+			t.Fatalf("%d of %d: %+v, want %v exactly", events, messages, got[0], want)
+		}
+	})
 }
 
 // Of version 1, which has no declared sites, a site that another run counted is 0.
@@ -313,6 +382,41 @@ func TestMerge(t *testing.T) {
 	}
 	if len(both.Figures) != len(csv.Figures)+len(seed.Figures) || both.Format != "CSV + seed CSV" {
 		t.Errorf("%d figures of format %q", len(both.Figures), both.Format)
+	}
+}
+
+// Files of two runs may say the same time; a copy says all the same.
+func TestMergeCopies(t *testing.T) {
+	const once, again = "BenchmarkA-8 100 102.0 ns/op\nok example.org/a 1.2s\n", "BenchmarkA-8 100 102.0 ns/op\nok example.org/a 1.3s\n"
+	const counts = "BenchmarkA-8 100 2.000 decodes/op\n"
+	document := jsonOf(t, fixture())
+	later := fixture()
+	later.MeasuredAt = later.MeasuredAt.Add(1)
+	for name, tt := range map[string]struct {
+		a, b string
+		copy bool
+	}{
+		"two runs of equal times":        {once, again, false},
+		"lines, copied":                  {once, once, true},
+		"two runs that count the same":   {counts, counts, false},
+		"a document, copied":             {document, document, true},
+		"a document, with another space": {document, document + "\n", true},
+		"documents of two moments":       {document, jsonOf(t, later), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := record(t, "a", tt.a)
+			merged, err := Merge(a, record(t, "b", tt.b))
+			if tt.copy {
+				if err == nil {
+					t.Fatal("no error")
+				}
+				wantError(t, err, "verdict: merge records: a and b say the same runs twice: give one")
+				return
+			}
+			if err != nil || len(merged.Figures) != 2*len(a.Figures) {
+				t.Errorf("%d figures (%v), want %d", len(merged.Figures), err, 2*len(a.Figures))
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"crypto/sha256"
 	"slices"
 	"strings"
 )
@@ -21,11 +22,17 @@ type Record struct {
 	// A file in CSV names the profile and the messages and no machine.
 	Conditions []map[string]string
 
+	// Failed are the benchmarks of which Go benchmark lines say that they failed.
+	Failed []Invalid
+
 	Notes []string // what a reader of the verdict should know of the files
+
+	content [sha256.Size]byte // sum of the only file, zero if none was read
 }
 
-// Invalid returns the invalid runs of all results.
+// Invalid returns the benchmarks that failed and the invalid runs of all results.
 func (r Record) Invalid() (all []Invalid) {
+	all = append(all, r.Failed...)
 	for _, result := range r.Results {
 		all = append(all, result.Invalid...)
 	}

@@ -2,6 +2,7 @@ package verdict
 
 import (
 	"bytes"
+	"encoding/csv"
 	"fmt"
 	"math"
 	"slices"
@@ -46,6 +47,10 @@ func readRows(format string, data []byte) (Record, error) {
 	if err != nil {
 		return Record{}, err
 	}
+	texts, err := csv.NewReader(bytes.NewReader(data)).ReadAll()
+	if err != nil {
+		return Record{}, fmt.Errorf("verdict: read CSV: %w", err)
+	}
 	record := Record{Format: format, Rows: rows}
 	cols := columns
 	if format == FormatSeedCSV {
@@ -62,7 +67,10 @@ func readRows(format string, data []byte) (Record, error) {
 			return Record{}, fmt.Errorf("verdict: read CSV: row %d: %s, path %q, role %s is there twice", i+1, row.Scenario, row.Path, row.Role)
 		}
 		seen[key] = true
-		figures, err := rowFigures(cols, row)
+		if err := row.outcome(); err != nil {
+			return Record{}, fmt.Errorf("verdict: read CSV: row %d: %w", i+1, err)
+		}
+		figures, err := rowFigures(cols, row, texts[i+1])
 		if err != nil {
 			return Record{}, fmt.Errorf("verdict: read CSV: row %d: %w", i+1, err)
 		}
@@ -77,27 +85,21 @@ func readRows(format string, data []byte) (Record, error) {
 	return record, nil
 }
 
-// rowFigures returns the figures of a row that cols have. As in [Figures], times
-// and memory of one role are left out rather than n/a.
-func rowFigures(cols []column, row *Row) (all []Figure, err error) {
-	byName := make(map[string]column, len(cols))
-	for _, c := range cols {
-		byName[c.name] = c
-	}
+// rowFigures returns the figures of a row that cols have and text tells. As in
+// [Figures], times and memory of one role are left out rather than n/a.
+func rowFigures(cols []column, row *Row, text []string) (all []Figure, err error) {
 	place := Place{Series(row.Scenario), row.Path, row.Role, ""}
 	for _, fc := range figureColumns {
-		c, there := byName[fc.column]
-		if !there {
+		i := slices.IndexFunc(cols, func(c column) bool { return c.name == fc.column })
+		if i < 0 {
 			continue
 		}
+		c := cols[i]
 		f := Figure{Place: place, Run: runNumber(row.Scenario)}
 		f.Metric, _ = metricNamed(fc.metric)
 		if v := *c.field(row).(**float64); v != nil {
-			scale := fc.scale
-			if fc.perRun {
-				scale /= float64(row.Messages)
-			}
-			f.Known, f.Value, f.Rounding = true, *v*scale, 0.5*math.Pow10(-c.decimals)*scale
+			f.Known = true
+			f.Value, f.Rounding = fc.measured(c, *v, text[i], row.Messages)
 		}
 		if !finite(f.Value) {
 			return nil, fmt.Errorf("column %s: %v is too large", fc.column, *(*c.field(row).(**float64)))
@@ -107,6 +109,23 @@ func rowFigures(cols []column, row *Row) (all []Figure, err error) {
 		}
 	}
 	return all, nil
+}
+
+// measured returns the figure that a column tells, and how far it may lie beside
+// what was measured. A number of events that its decimals leave no doubt of is
+// exact. Decimals that were taken away, as a spreadsheet does with zeros at the
+// end, do not make a figure less exact.
+func (fc figureColumn) measured(c column, v float64, text string, messages int) (value, rounding float64) {
+	_, fraction, _ := strings.Cut(text, ".")
+	rounding = 0.5 * math.Pow10(-max(c.decimals, len(fraction)))
+	if c.events && rounding*float64(messages) <= 0.5 {
+		return math.Round(v*float64(messages)) / float64(messages), 0
+	}
+	scale := fc.scale
+	if fc.perRun {
+		scale /= float64(messages)
+	}
+	return v * scale, rounding * scale
 }
 
 // runNumber returns the number of a run, from its name.
@@ -202,7 +221,7 @@ func readSiteRows(data []byte) (Record, error) {
 func (at nodeRun) figures(bySite map[string]counters.Counts, sites []string) []Figure {
 	place, run := Place{Series(at.scenario), at.path, at.node, ""}, runNumber(at.scenario)
 	if bySite == nil {
-		return totalsAt(place, run, nil)
+		return uncountedFigures(place, run, sites)
 	}
 	var sum counters.Counts
 	for _, c := range bySite {
@@ -213,6 +232,15 @@ func (at nodeRun) figures(bySite map[string]counters.Counts, sites []string) []F
 		c := bySite[site]
 		place.Site = site
 		all = append(all, totalsAt(place, run, &c)...)
+	}
+	return all
+}
+
+// uncountedFigures returns the figures of a node that was not counted: n/a at
+// every site, so that no run is left out where others have a number.
+func uncountedFigures(place Place, run int, sites []string) (all []Figure) {
+	for _, place.Site = range append([]string{""}, sites...) {
+		all = append(all, totalsAt(place, run, nil)...)
 	}
 	return all
 }

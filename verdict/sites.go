@@ -115,6 +115,9 @@ func parseSite(record []string) (SiteRow, error) {
 		if err != nil {
 			return SiteRow{}, fmt.Errorf("column %s: %w", c.name, err)
 		}
+		if v > mostCount {
+			return SiteRow{}, fmt.Errorf("column %s: %d is more than %d", c.name, v, uint64(mostCount))
+		}
 		*c.field(row.Counts) = v
 	}
 	return row, nil

@@ -25,6 +25,7 @@ func TestReadSitesRefuses(t *testing.T) {
 		"empty":        {"", "the first line is not"},
 		"header":       {"a,b\n", "the first line is not"},
 		"not a number": {head + "macro,raw,A,x.y,1,2,3,4,5,6,7,8,9,-1\n", "row 1: column copied_bytes"},
+		"too great":    {head + "macro,raw,A,x.y,9007199254740993,2,3,4,5,6,7,8,9,1\n", "row 1: column decodes: 9007199254740993 is more than"},
 		"short line":   {head + "macro,raw\n", "wrong number of fields"},
 	} {
 		_, err := ReadSites(strings.NewReader(tt.text))

@@ -55,9 +55,15 @@ func spreadOf(runs []Run, figure func(Run) *float64) (spread, bool) {
 	if len(values) == 0 {
 		return spread{}, false
 	}
-	sample := benchmath.NewSample(values, &benchmath.DefaultThresholds)
-	center := benchmath.AssumeNothing.Summary(sample, 0.95).Center
-	return spread{center, sample.Values[0], sample.Values[len(sample.Values)-1]}, true
+	return spread{Median(values), slices.Min(values), slices.Max(values)}, true
+}
+
+// Median returns the middle of values, of an even number the mean of the two in
+// the middle. Without a value it is not a number.
+func Median(values []float64) float64 {
+	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
+	const confidence = 0.95 // of the interval, which is not used
+	return benchmath.AssumeNothing.Summary(sample, confidence).Center
 }
 
 // ends prints the least and the most of a sample.

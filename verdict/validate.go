@@ -25,8 +25,10 @@ var ErrInvalid = errors.New("verdict: invalid result")
 // nil.
 //
 // A Result without runs is valid. Counts in a build that does not count, a run
-// that is both valid and invalid, a run or site listed twice, and a name that a
-// CSV reader would change are not.
+// that is both valid and invalid, a run or site listed twice, a name that a CSV
+// reader would change, and a count above 2⁵³ are not. Nor is a verified run whose
+// messages were not all published, or not delivered once by every node but the
+// publishers: one of these need not deliver to itself.
 func (r Result) Validate() error {
 	var p problems
 	p.check(r.Kind == Kind, "kind is %q, want %q", r.Kind, Kind)
@@ -34,7 +36,7 @@ func (r Result) Validate() error {
 	p.check(finite(r.Environment.Load1), "environment: load1 is %v", r.Environment.Load1)
 	p.check(len(r.Runs) == 0 || r.Settings.PayloadBytes > 0, "settings: payloadBytes is 0 though there are runs")
 	p.check(!strings.Contains(r.Settings.Profile, "\r"), "settings: profile has a carriage return")
-	seen := make(map[string]bool)
+	seen, nodes := make(map[string]bool), make(map[string]string)
 	for i, run := range r.Runs {
 		where := fmt.Sprintf("runs[%d] (%s, path %s)", i, run.Scenario, run.Path)
 		p.run(where, run, r.Environment.Counting)
@@ -42,6 +44,12 @@ func (r Result) Validate() error {
 		p.check(!seen[run.Scenario+"\x00"+run.Path], "%s: is there twice", where)
 		seen[run.Scenario+"\x00"+run.Path] = true
 		p.check(!r.Verified || run.Verified, "%s: is not verified though the result is", where)
+		series, names := Series(run.Scenario)+"\x00"+run.Path, namesAndRoles(run)
+		if first, known := nodes[series]; known {
+			p.check(first == names, "%s: has nodes %s, an earlier run of its path %s", where, names, first)
+		} else {
+			nodes[series] = names
+		}
 	}
 	for i, inv := range r.Invalid {
 		where := fmt.Sprintf("invalid[%d] (%s, path %s)", i, inv.Scenario, inv.Path)
@@ -56,6 +64,17 @@ func (r Result) Validate() error {
 	return nil
 }
 
+// namesAndRoles lists the nodes of a run, which are the same in all runs of a
+// path: otherwise a node that is gone would look like work that is.
+func namesAndRoles(run Run) string {
+	var names []string
+	for _, n := range run.Nodes {
+		names = append(names, n.Name+" ("+n.Role+")")
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
+}
+
 func (p *problems) run(where string, run Run, counting bool) {
 	p.name(where, run.Scenario, run.Path, run.Number)
 	p.check(run.Messages > 0, "%s: messages is %d, want at least 1", where, run.Messages)
@@ -66,6 +85,7 @@ func (p *problems) run(where string, run Run, counting bool) {
 		p.check(l == nil || *l >= 0, "%s: a latency is negative", where)
 	}
 	p.check(len(run.Nodes) > 0, "%s: has no nodes", where)
+	p.outcome(where, run)
 	names := make(map[string]bool)
 	for _, node := range run.Nodes {
 		at := fmt.Sprintf("%s, node %q", where, node.Name)
@@ -74,6 +94,39 @@ func (p *problems) run(where string, run Run, counting bool) {
 		p.node(at, node, counting)
 		p.check(node.Role != RoleAll || len(run.Nodes) == 1, "%s: has role %q but is not the only node", at, RoleAll)
 	}
+}
+
+// outcome checks that a run that says it is verified says so of all messages.
+func (p *problems) outcome(where string, run Run) {
+	if !run.Verified {
+		return
+	}
+	p.check(run.Published == uint64(run.Messages), "%s: is verified though %d of %d messages were published",
+		where, run.Published, run.Messages)
+	for _, n := range run.Nodes {
+		p.check(n.Role == RolePublisher || n.Delivered == uint64(run.Messages), "%s: is verified though node %q delivered %d of %d messages",
+			where, n.Name, n.Delivered, run.Messages)
+	}
+}
+
+// outcome checks what a row of CSV says of a verified run. The row of several
+// receivers has the sum of their deliveries.
+func (row Row) outcome() error {
+	if row.Verified == nil || !*row.Verified {
+		return nil
+	}
+	var p problems
+	where, messages := row.Scenario+", path "+row.Path+", role "+row.Role, float64(row.Messages)
+	if n := row.Published; n != nil && row.Role != RoleReceiver {
+		p.check(*n == messages, "%s: is verified though %g of %g messages were published", where, *n, messages)
+	}
+	if n := row.Delivered; n != nil && row.Role != RolePublisher {
+		p.check(*n > 0 && math.Mod(*n, messages) == 0, "%s: is verified though %g of %g messages were delivered", where, *n, messages)
+	}
+	if len(p.errs) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", ErrInvalid, errors.Join(p.errs...))
 }
 
 func (p *problems) name(where, scenario, path string, number int) {
@@ -95,7 +148,15 @@ func (p *problems) node(where string, node Node, counting bool) {
 		p.check(!sites[s.Site], "%s: site %q is there twice", where, s.Site)
 		p.check(!strings.Contains(s.Site, "\r"), "%s: site %q has a carriage return, which CSV readers drop", where, s.Site)
 		sites[s.Site] = true
+		for _, c := range countColumns {
+			n := *c.field(&s.Counts)
+			p.check(n <= mostCount, "%s: site %q: %s is %d, want at most %d", where, s.Site, c.name, n, uint64(mostCount))
+		}
 	}
 }
+
+// mostCount is the greatest count: beyond it float64 skips numbers, and sums of
+// counts may begin again at 0.
+const mostCount = 1 << 53
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

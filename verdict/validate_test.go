@@ -1,7 +1,10 @@
 package verdict
 
 import (
+	"bytes"
+	"errors"
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/msgpath/msgpath/counters"
@@ -9,8 +12,13 @@ import (
 
 func TestValidateAccepts(t *testing.T) {
 	empty := Result{Kind: Kind, SchemaVersion: SchemaVersion}
+	quiet, lost, great := fixture(), fixture(), fixture()
+	find(t, &quiet, Macro, "zerocopy").Nodes[0].Delivered = 0
+	lost.Verified, lost.Runs[0].Verified, lost.Runs[0].Published, lost.Runs[0].Nodes[0].Delivered = false, false, 999, 998
+	great.Runs[0].Nodes[0].Sites[0].Decodes = 1 << 53
 	for name, r := range map[string]Result{
 		"full": fixture(), "uncounted": uncounted(), "invalid run": withInvalid(), "no runs": empty,
+		"a publisher that delivers nothing to itself": quiet, "a run that is not verified": lost, "a great count": great,
 	} {
 		if err := r.Validate(); err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -28,6 +36,10 @@ func TestValidateRefuses(t *testing.T) {
 		{"version", func(r *Result) { r.SchemaVersion = 3 }, "schema version is 3"},
 		{"load", func(r *Result) { r.Environment.Load1 = math.NaN() }, "load1 is NaN"},
 		{"payload bytes", func(r *Result) { r.Settings.PayloadBytes = 0 }, "payloadBytes is 0"},
+		{"a node in some runs only", func(r *Result) {
+			run := find(t, r, "macro_run2", "zerocopy")
+			run.Nodes = run.Nodes[:1]
+		}, "has nodes A (publisher), an earlier run of its path A (publisher), B (receiver)"},
 		{"messages", func(r *Result) { r.Runs[0].Messages = 999 }, "runs[0] (micro_run1, path baseline): has 999 messages, the settings say 1000"},
 		{"no messages", func(r *Result) { r.Runs[0].Messages = 0 }, "messages is 0"},
 		{"wall", func(r *Result) { r.Runs[0].WallNanos = 0 }, "wallNanos is 0"},
@@ -54,6 +66,15 @@ func TestValidateRefuses(t *testing.T) {
 		}, "is among the valid runs too"},
 		{"no reason", func(r *Result) { r.Invalid, r.Verified = []Invalid{{"micro_run9", "x", 9, ""}}, false }, "has no reason"},
 		{"verified with invalid", func(r *Result) { r.Invalid = []Invalid{{"micro_run9", "x", 9, "lost"}} }, "verified is true though 1 runs are invalid"},
+		{"nothing published", func(r *Result) { r.Runs[0].Published = 0 }, "runs[0] (micro_run1, path baseline): is verified though 0 of 1000 messages were published"},
+		{"published more", func(r *Result) { r.Runs[0].Published++ }, "though 1001 of 1000 messages were published"},
+		{"a message lost", func(r *Result) { r.Runs[6].Nodes[1].Delivered-- }, `is verified though node "B" delivered 999 of 1000 messages`},
+		{"a message doubled", func(r *Result) { r.Runs[0].Nodes[0].Delivered++ }, `is verified though node "node" delivered 1001 of 1000 messages`},
+		{
+			"a sum that begins again at 0", func(r *Result) { r.Runs[0].Nodes[0].Sites[0].Decodes = math.MaxUint64 },
+			`site "archive.archive": decodes is 18446744073709551615, want at most 9007199254740992`,
+		},
+		{"bytes beyond what is exact", func(r *Result) { r.Runs[0].Nodes[0].Sites[0].CopiedBytes = 1<<53 + 1 }, "copied_bytes is 9007199254740993"},
 		{"verified run", func(r *Result) { r.Runs[0].Verified = false }, "is not verified though the result is"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -61,6 +82,36 @@ func TestValidateRefuses(t *testing.T) {
 			tt.breaks(&r)
 			wantError(t, r.Validate(), "verdict: invalid result", tt.want)
 		})
+	}
+}
+
+// A CSV is held to the same as the result that it was written from.
+func TestReadRefusesUnfinishedRows(t *testing.T) {
+	for _, tt := range []struct {
+		name, want string
+		breaks     func(*Row)
+	}{
+		{"as written", "", func(*Row) {}},
+		{"two receivers", "", func(r *Row) { r.Delivered = known(2 * messages) }},
+		{"not verified", "", func(r *Row) { r.Verified, r.Delivered = ptr(false), known(1) }},
+		{"not said", "", func(r *Row) { r.Published, r.Delivered = nil, nil }},
+		{"nothing published", "is verified though 0 of 1000 messages were published", func(r *Row) { r.Published = known(0) }},
+		{"lost", "macro, path zerocopy, role all: is verified though 999 of 1000 messages were delivered", func(r *Row) { r.Delivered = known(999) }},
+		{"nothing delivered", "though 0 of 1000 messages were delivered", func(r *Row) { r.Delivered = known(0) }},
+	} {
+		row := newRow(fixture(), macroRun("zerocopy", 1, 1e9), RoleAll)
+		tt.breaks(&row)
+		switch err := row.outcome(); {
+		case tt.want == "" && err != nil:
+			t.Errorf("%s: %v", tt.name, err)
+		case tt.want != "":
+			wantError(t, err, "verdict: invalid result", tt.want)
+		}
+	}
+	text := string(written(t, func(b *bytes.Buffer) error { return WriteCSV(b, fixture()) }))
+	_, err := ReadRecord("bench.csv", strings.NewReader(strings.Replace(text, ",1000,1000,", ",1000,999,", 1)))
+	if !errors.Is(err, ErrInvalid) {
+		t.Errorf("error %v, want ErrInvalid", err)
 	}
 }
 

@@ -69,6 +69,18 @@ func (b *benchDiffCommand) options() commits.Options {
 	}
 }
 
+// again returns the arguments that compare the same commits in the same way.
+func (b *benchDiffCommand) again(before, after string) []string {
+	args := []string{
+		"bench-diff", before, after, "--scenario=" + b.Scenario,
+		"--rounds=" + strconv.Itoa(b.Rounds), "--messages=" + strconv.Itoa(b.Messages),
+	}
+	if len(b.Path) > 0 {
+		args = append(args, "--path="+strings.Join(b.Path, ","))
+	}
+	return args
+}
+
 func (b *benchDiffCommand) compare(out *output, before, after commits.Side) error {
 	records := make([]verdict.Record, 2)
 	for i, side := range []commits.Side{before, after} {
@@ -77,7 +89,11 @@ func (b *benchDiffCommand) compare(out *output, before, after commits.Side) erro
 			return out.unusable(fmt.Errorf("%s, %s: %w", side.Name, side.Ref, err))
 		}
 	}
-	c := diff.Compare(records[0], records[1], diff.Options{StrictTimes: b.StrictTimes})
+	again := []string{
+		"make build",
+		verdict.ShellLine(append([]string{"bin/msgpath"}, b.again(before.Commit, after.Commit)...)),
+	}
+	c := diff.Compare(records[0], records[1], diff.Options{StrictTimes: b.StrictTimes, MadeBy: again})
 	out.code = c.ExitCode
 	for _, f := range diffFormats {
 		var text bytes.Buffer

@@ -18,8 +18,8 @@ func gateRun() verdict.Result {
 		Environment: verdict.Environment{Counting: true, Sites: []string{"relay.handler", "relay.validator"}},
 		Settings:    verdict.Settings{Messages: 2, PayloadBytes: 2000, Profile: "1kB@100"},
 		Runs: []verdict.Run{{
-			Scenario: "micro_run1", Path: "zerocopy", Number: 1, Messages: 2, WallNanos: 1, Verified: true,
-			Nodes: []verdict.Node{{Name: "node", Role: verdict.RoleAll, Sites: []counters.SiteCounts{
+			Scenario: "micro_run1", Path: "zerocopy", Number: 1, Messages: 2, WallNanos: 1, Published: 2, Verified: true,
+			Nodes: []verdict.Node{{Name: "node", Role: verdict.RoleAll, Delivered: 2, Sites: []counters.SiteCounts{
 				{Site: "relay.validator", Counts: counters.Counts{Decodes: 2, DecodedBytes: 2100}},
 			}}},
 		}},

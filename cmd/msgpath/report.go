@@ -200,13 +200,13 @@ func comparedVerdict(c diff.Comparison) verdict.Verdict {
 
 func causeVerdict(c diff.Cause) verdict.Verdict {
 	switch {
-	case c.Kind == "BETTER":
+	case c.Kind == diff.CauseBetter:
 		return verdict.Pass
-	case c.Kind == "INVALID":
+	case c.Kind == diff.CauseInvalid:
 		return report.Invalid
 	case c.Advisory:
 		return verdict.Warn
-	case c.Kind == "WORSE" || c.Kind == "MISSING":
+	case c.Kind == diff.CauseWorse || c.Kind == diff.CauseMissing:
 		return verdict.Fail
 	}
 	return verdict.NotApplicable // new, skipped or n/a

@@ -24,7 +24,7 @@ type Options struct {
 	Before  string   // commit, branch or tag
 	After   string   // the same
 	Package string   // main package, as ./cmd/msgpath
-	Flags   []string // of go build
+	Flags   []string // of go build; COMMIT in one is replaced by the full hash of the commit that is built
 	Rounds  int      // runs of each commit
 
 	// Args returns the program's arguments for the run that leaves its files in
@@ -78,9 +78,9 @@ func Run(ctx context.Context, o Options) (before, after Side, err error) {
 	if err := o.Validate(); err != nil {
 		return before, after, err
 	}
-	tmp, err := os.MkdirTemp("", "commits")
+	tmp, err := makeTemp()
 	if err != nil {
-		return before, after, fmt.Errorf("commits: make directory: %w", err)
+		return before, after, err
 	}
 	r := run{Options: o, tmp: tmp, sides: []*Side{{Name: "before", Ref: o.Before}, {Name: "after", Ref: o.After}}}
 	defer func() { err = errors.Join(err, r.clean(context.WithoutCancel(ctx))) }()
@@ -91,6 +91,18 @@ func Run(ctx context.Context, o Options) (before, after Side, err error) {
 		return before, after, err
 	}
 	return *r.sides[0], *r.sides[1], nil
+}
+
+// makeTemp makes a directory and returns its name as git prints it.
+func makeTemp() (string, error) {
+	dir, err := filepath.EvalSymlinks(os.TempDir())
+	if err == nil {
+		dir, err = os.MkdirTemp(dir, "commits")
+	}
+	if err != nil {
+		return "", fmt.Errorf("commits: make directory: %w", err)
+	}
+	return dir, nil
 }
 
 type run struct {
@@ -154,7 +166,7 @@ func (r *run) build(ctx context.Context, s *Side) error {
 	return nil
 }
 
-// flagsFor returns the flags of go build, with COMMIT replaced by the commit.
+// flagsFor returns the flags of go build for one side.
 func (r *run) flagsFor(s *Side) []string {
 	flags := slices.Clone(r.Flags)
 	for i := range flags {
@@ -182,16 +194,28 @@ func (r *run) once(ctx context.Context, s *Side, round int) error {
 	return ctx.Err()
 }
 
-// clean removes the worktrees and the programs.
+// clean removes the worktrees, their entries in the repository and the programs.
+// An interrupted "git worktree add" may leave half a tree, which git does not
+// remove, or an entry that is locked, which git worktree prune leaves alone; and
+// prune would take entries of others. So the directories go first, and then the
+// entries that are listed below them, --force being said twice for the lock.
 func (r *run) clean(ctx context.Context) error {
-	var errs []error
-	for _, s := range r.sides {
-		if _, err := os.Stat(s.tree); s.tree != "" && err == nil {
-			_, err := r.git(ctx, "worktree", "remove", "--force", s.tree)
+	errs := []error{os.RemoveAll(r.tmp)}
+	if !slices.ContainsFunc(r.sides, func(s *Side) bool { return s.tree != "" }) {
+		return errs[0]
+	}
+	listed, err := r.git(ctx, "worktree", "list", "--porcelain")
+	if err != nil {
+		return errors.Join(errs[0], err)
+	}
+	for line := range strings.Lines(listed) {
+		tree, ok := strings.CutPrefix(strings.TrimSpace(line), "worktree "+r.tmp+string(filepath.Separator))
+		if ok {
+			_, err := r.git(ctx, "worktree", "remove", "--force", "--force", filepath.Join(r.tmp, tree))
 			errs = append(errs, err)
 		}
 	}
-	return errors.Join(append(errs, os.RemoveAll(r.tmp))...)
+	return errors.Join(errs...)
 }
 
 func (r *run) git(ctx context.Context, args ...string) (string, error) {

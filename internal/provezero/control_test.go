@@ -3,19 +3,31 @@
 package provezero
 
 import (
+	"context"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// prepared returns a proof of the node of testdata, ready for controls.
-func prepared(t *testing.T) *proof {
-	t.Helper()
+// prepared returns a proof of the node of testdata, ready for controls. Tests
+// share it, since its reference is compiled once.
+var prepared = sync.OnceValues(func() (*proof, error) {
 	p := &proof{
-		Options: Options{Dir: "../..", Node: testNode, Sites: ourSites, Arches: Architectures()},
-		tool:    goTool{dir: "../..", tmp: t.TempDir()},
+		Options: Options{Dir: "../..", Node: testNode, Sites: ourSites, Arches: oneArch},
+		tool:    goTool{dir: "../..", tmp: filepath.Join(shared, "prepared")},
 	}
-	if err := p.prepare(t.Context()); err != nil {
+	if err := os.Mkdir(p.tool.tmp, 0o700); err != nil {
+		return nil, err
+	}
+	return p, p.prepare(context.Background())
+})
+
+func preparedProof(t *testing.T) *proof {
+	t.Helper()
+	p, err := prepared()
+	if err != nil {
 		t.Fatal(err)
 	}
 	return p
@@ -24,7 +36,7 @@ func prepared(t *testing.T) *proof {
 // TestControlWithoutMutant: what a mutant must show is not found in the
 // production build as it is, so that each row of each control can fail.
 func TestControlWithoutMutant(t *testing.T) {
-	p := prepared(t)
+	p := preparedProof(t)
 	for _, m := range mutants(p.called) {
 		t.Run(m.name, func(t *testing.T) {
 			_, want, err := p.mutate(t.Context(), m)
@@ -47,7 +59,7 @@ func TestControlWithoutMutant(t *testing.T) {
 // TestControlEnabledAlone: a build in which only Enabled is true calls functions
 // that do nothing, and must not pass for one that counts.
 func TestControlEnabledAlone(t *testing.T) {
-	p := prepared(t)
+	p := preparedProof(t)
 	enabled := mutant{name: "Enabled", old: "const Enabled = false", new: "const Enabled = true"}
 	overlay, want, err := p.mutate(t.Context(), enabled)
 	if err != nil {
@@ -71,7 +83,7 @@ func TestControlEnabledAlone(t *testing.T) {
 // TestMutants: each is made of the source as it is, and leaves a trace that the
 // package and not a list in this program determines.
 func TestMutants(t *testing.T) {
-	p := prepared(t)
+	p := preparedProof(t)
 	const pkg = "github.com/msgpath/msgpath/internal/provezero/testdata/traffic."
 	for name, want := range map[string]string{
 		"Decode counts":          pkg + "(*receive).Receive",

@@ -20,6 +20,8 @@ type goTool struct {
 	dir     string // the module's root
 	tmp     string // for what is built
 	modfile string // stands in for go.mod; "" for none
+
+	objdump, nm string // programs, found by findTools
 }
 
 // A build is one way to compile a package.
@@ -30,17 +32,35 @@ type build struct {
 	ldflags string
 }
 
+// run runs the go command.
 func (g goTool) run(ctx context.Context, env []string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
+	return g.exec(ctx, env, "go", args...)
+}
+
+// findTools finds the programs that "go tool" runs. Each call of that looks them
+// up anew, which takes longer than their work on one package.
+func (g *goTool) findTools(ctx context.Context) error {
+	for name, path := range map[string]*string{"objdump": &g.objdump, "nm": &g.nm} {
+		out, err := g.run(ctx, nil, "tool", "-n", name)
+		if err != nil {
+			return fmt.Errorf("provezero: find %s: %w", name, err)
+		}
+		*path = strings.TrimSpace(string(out))
+	}
+	return nil
+}
+
+func (g goTool) exec(ctx context.Context, env []string, name string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = g.dir
 	cmd.Env = append(os.Environ(), append(env, g.env()...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("provezero: run go %s: %w", args[0], ctx.Err())
+			return nil, fmt.Errorf("provezero: run %s %s: %w", filepath.Base(name), args[0], ctx.Err())
 		}
-		return nil, fmt.Errorf("go %s: %w\n%s", strings.Join(args, " "), err, stderr.Bytes())
+		return nil, fmt.Errorf("%s %s: %w\n%s", filepath.Base(name), strings.Join(args, " "), err, stderr.Bytes())
 	}
 	return stdout.Bytes(), nil
 }

@@ -29,7 +29,7 @@ type object struct {
 
 // object reads the archive of a compiled package.
 func (g goTool) object(ctx context.Context, archive string) (object, error) {
-	out, err := g.run(ctx, nil, "tool", "objdump", archive)
+	out, err := g.exec(ctx, nil, g.objdump, archive)
 	if err != nil {
 		return object{}, fmt.Errorf("provezero: disassemble: %w", err)
 	}
@@ -37,7 +37,7 @@ func (g goTool) object(ctx context.Context, archive string) (object, error) {
 	if err != nil {
 		return object{}, fmt.Errorf("provezero: disassemble %s: %w", archive, err)
 	}
-	names, err := g.run(ctx, nil, "tool", "nm", "-size", archive)
+	names, err := g.exec(ctx, nil, g.nm, "-size", archive)
 	if err != nil {
 		return object{}, fmt.Errorf("provezero: list symbols: %w", err)
 	}

@@ -104,7 +104,7 @@ func TestProofOfAdopter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := Prove(t.Context(), Options{Dir: dir, Node: "./node"}, &out); err != nil {
+	if err := Prove(t.Context(), Options{Dir: dir, Node: "./node", Arches: oneArch}, &out); err != nil {
 		t.Errorf("%v\n%s", err, &out)
 	}
 	for _, want := range []string{"code of counters", "code of traffic", "code of node", "counting: names of sites"} {

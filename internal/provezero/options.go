@@ -47,10 +47,10 @@ func ExitCode(err error) int {
 type Options struct {
 	Dir     string   // of the node's module; "" is the working directory
 	Node    string   // main package of the node, as ./cmd/relaynode
-	Sites   string   // committed list of sites, relative to Dir; "" takes the source's word for them
+	Sites   string   // committed list of sites, absolute or relative to Dir; "" takes the source's word for them
 	Arches  []string // for which machine code is compared; none: amd64 and arm64
 	LDFlags string   // flags for the linker
-	Summary string   // file for one line that says what was looked at; "" for none
+	Summary string   // file for one line that says what was looked at, relative to the working directory and not to Dir; "" for none
 
 	CodeOnly bool     // only compare machine code, without controls: no proof
 	Packages []string // with CodeOnly, what is compared instead of all that the node links and that depends on counters

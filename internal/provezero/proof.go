@@ -81,8 +81,10 @@ func (p *proof) prepare(ctx context.Context) (err error) {
 	if p.called, err = p.calledFunctions(); err != nil {
 		return err
 	}
-	p.inits, err = p.declaring()
-	return err
+	if p.inits, err = p.declaring(); err != nil {
+		return err
+	}
+	return p.tool.findTools(ctx)
 }
 
 // findCounters finds the counters package among what the node links, and copies

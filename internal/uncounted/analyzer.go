@@ -1,6 +1,7 @@
 package uncounted
 
 import (
+	"context"
 	"go/ast"
 	"go/types"
 	"reflect"
@@ -8,16 +9,19 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// analyzer summarizes one package. It reports nothing: what covers an event may
-// be in another package.
-var analyzer = &analysis.Analyzer{
-	Name:       "uncounted",
-	Doc:        "summarize decodes, encodes, hashes and copies of messages, and what counts them",
-	Run:        summarize,
-	ResultType: reflect.TypeFor[*summary](),
+// newAnalyzer returns what summarizes one package. It reports nothing: what
+// covers an event may be in another package. Once ctx ends it fails, within the
+// time of one declaration.
+func newAnalyzer(ctx context.Context) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name:       "uncounted",
+		Doc:        "summarize decodes, encodes, hashes and copies of messages, and what counts them",
+		Run:        func(pass *analysis.Pass) (any, error) { return summarize(ctx, pass) },
+		ResultType: reflect.TypeFor[*summary](),
+	}
 }
 
-func summarize(pass *analysis.Pass) (any, error) {
+func summarize(ctx context.Context, pass *analysis.Pass) (any, error) {
 	s := &summary{pkg: pass.Pkg}
 	for _, file := range pass.Files {
 		if ast.IsGenerated(file) {
@@ -32,6 +36,9 @@ func summarize(pass *analysis.Pass) (any, error) {
 			s.whole = e
 		}
 		for _, decl := range file.Decls {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			s.units = append(s.units, unitsOf(pass, found, decl)...)
 		}
 	}

@@ -1,6 +1,7 @@
 package uncounted
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,9 @@ type Options struct {
 // Examine looks for events that nothing counts. It loads the whole module of
 // o.Dir, since callers cover what they call, and reports on the packages that
 // o.Patterns name. An error means that a package could not be read or is not
-// valid Go.
+// valid Go, or wraps that of ctx: once ctx ends, the go command is killed, no
+// file is parsed and no package type-checked any more, and no declaration is
+// begun. Only the summaries are joined to the end, in well under a second.
 func Examine(ctx context.Context, o Options) (Report, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
@@ -79,7 +82,7 @@ func (o Options) moduleRoot(ctx context.Context) (string, error) {
 	cmd.Dir = o.Dir
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("uncounted: find module: %w", err)
+		return "", fmt.Errorf("uncounted: find module: %w", cmp.Or(ctx.Err(), err))
 	}
 	file := strings.TrimSpace(string(out))
 	if filepath.Base(file) != "go.mod" {
@@ -101,7 +104,12 @@ func (o Options) summaries(ctx context.Context, root string) ([]*summary, error)
 	if err := loadErrors(pkgs); err != nil {
 		return nil, err
 	}
-	graph, err := checker.Analyze([]*analysis.Analyzer{analyzer}, pkgs, nil)
+	return analyze(ctx, pkgs)
+}
+
+// analyze summarizes each of pkgs.
+func analyze(ctx context.Context, pkgs []*packages.Package) ([]*summary, error) {
+	graph, err := checker.Analyze([]*analysis.Analyzer{newAnalyzer(ctx)}, pkgs, nil)
 	if err != nil {
 		return nil, fmt.Errorf("uncounted: analyze: %w", err)
 	}

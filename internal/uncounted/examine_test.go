@@ -1,6 +1,10 @@
+//go:build !msgpathcounters
+
 package uncounted
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -9,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"golang.org/x/tools/go/packages"
 )
 
 const testdata = "github.com/msgpath/msgpath/internal/uncounted/testdata/"
@@ -16,6 +22,7 @@ const testdata = "github.com/msgpath/msgpath/internal/uncounted/testdata/"
 // TestPrograms compares the findings in each folder of testdata with the
 // comments that say what to find.
 func TestPrograms(t *testing.T) {
+	t.Parallel()
 	programs := loadPrograms(t)
 	if want := subfolders(t); !slices.Equal(slices.Sorted(maps.Keys(programs)), want) {
 		t.Fatalf("programs %v were loaded, want %v", slices.Sorted(maps.Keys(programs)), want)
@@ -128,5 +135,26 @@ func expect(t *testing.T, report Report, want map[string][]string) {
 		for _, p := range left {
 			t.Errorf("%s: nothing matches %q", at, p)
 		}
+	}
+}
+
+// TestExamineEnds: a context that is over ends each phase, and is told apart.
+func TestExamineEnds(t *testing.T) {
+	t.Parallel()
+	o := Options{Patterns: []string{"./testdata/bare"}}
+	pkgs, err := packages.Load(o.config(t.Context(), packages.LoadSyntax), o.Patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all, err := analyze(t.Context(), pkgs); err != nil || len(all) != 1 {
+		t.Errorf("analyze gives %d summaries, %v, want one", len(all), err)
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := analyze(over, pkgs); !errors.Is(err, context.Canceled) {
+		t.Errorf("analyze: error %v, want %v", err, context.Canceled)
+	}
+	if _, err := Examine(over, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("Examine: error %v, want %v", err, context.Canceled)
 	}
 }

@@ -11,20 +11,20 @@ import (
 
 // Kinds of causes, in the order in which they are told.
 const (
-	kindInvalid = "INVALID"
-	kindNA      = "N/A"
-	kindSkipped = "SKIPPED"
-	kindMissing = "MISSING"
-	kindWorse   = "WORSE"
-	kindNew     = "NEW"
-	kindBetter  = "BETTER"
+	CauseInvalid = "INVALID" // a run is invalid or was not verified
+	CauseNA      = "N/A"     // a count is not known on a side
+	CauseSkipped = "SKIPPED" // a scenario and path whose runs are all invalid on a side
+	CauseMissing = "MISSING" // is not in AFTER
+	CauseWorse   = "WORSE"
+	CauseNew     = "NEW" // is not in BEFORE
+	CauseBetter  = "BETTER"
 )
 
-var kinds = []string{kindInvalid, kindNA, kindSkipped, kindMissing, kindWorse, kindNew, kindBetter}
+var kinds = []string{CauseInvalid, CauseNA, CauseSkipped, CauseMissing, CauseWorse, CauseNew, CauseBetter}
 
 // causes returns why the comparison ends as it does, the worst first.
 func (c *comparer) causes(rows []*compared, result *Comparison) []Cause {
-	all := slices.Concat(invalidCauses(result.Before), invalidCauses(result.After), uncountedCause(result))
+	all := slices.Concat(invalidCauses(result.Before), invalidCauses(result.After), uncountedCause(result), result.viewsCauses())
 	all = append(all, c.countCauses(rows)...)
 	all = append(all, sampledCauses(rows, result.StrictTimes)...)
 	slices.SortStableFunc(all, func(a, b Cause) int {
@@ -60,10 +60,10 @@ func causeAt(kind string, p verdict.Place, text string) Cause {
 
 func invalidCauses(s Side) (all []Cause) {
 	for _, inv := range s.Invalid {
-		all = append(all, Cause{Kind: kindInvalid, Scenario: inv.Scenario, Path: inv.Path, Text: s.Name + ": " + inv.Reason})
+		all = append(all, Cause{Kind: CauseInvalid, Scenario: inv.Scenario, Path: inv.Path, Text: s.Name + ": " + inv.Reason})
 	}
 	if n := s.unverified(); n > 0 {
-		all = append(all, Cause{Kind: kindInvalid, Text: fmt.Sprintf("%s: %d of %d runs were not verified", s.Name, n, s.Runs)})
+		all = append(all, Cause{Kind: CauseInvalid, Text: fmt.Sprintf("%s: %d of %d runs were not verified", s.Name, n, s.Runs)})
 	}
 	return all
 }
@@ -72,7 +72,7 @@ func uncountedCause(c *Comparison) []Cause {
 	if !c.uncounted() {
 		return nil
 	}
-	return []Cause{{Kind: kindNA, Text: "no count is known on either side: neither was a build that counts"}}
+	return []Cause{{Kind: CauseNA, Text: "no count is known on either side: neither was a build that counts"}}
 }
 
 // countCauses returns one cause for each place and direction in which counts
@@ -86,6 +86,7 @@ func (c *comparer) countCauses(rows []*compared) (all []Cause) {
 			continue
 		}
 		cause := causeAt(kind, place, "("+r.Reason+")")
+		cause.Advisory = r.Answer == Missing && r.Fails == 0
 		if r.lacks == scopeUnit && !r.change() {
 			cause.Text = r.Unit + " " + cause.Text
 		}
@@ -138,12 +139,12 @@ func (c *comparer) countKind(r *compared, x ledger) (string, verdict.Place) {
 	switch r.Answer {
 	case NotAvailable:
 		if r.Fails != 0 {
-			return kindNA, verdict.Place{Scenario: p.Scenario, Path: p.Path}
+			return CauseNA, verdict.Place{Scenario: p.Scenario, Path: p.Path}
 		}
 	case Skipped:
-		return kindSkipped, verdict.Place{Scenario: p.Scenario, Path: p.Path}
+		return CauseSkipped, verdict.Place{Scenario: p.Scenario, Path: p.Path}
 	case Missing:
-		return kindMissing, scope(r)
+		return CauseMissing, scope(r)
 	case New:
 		return newKind(r, x)
 	case Worse, Better, Appeared, Gone:
@@ -151,9 +152,9 @@ func (c *comparer) countKind(r *compared, x ledger) (string, verdict.Place) {
 			return "", p
 		}
 		if r.Fails != 0 {
-			return kindWorse, p
+			return CauseWorse, p
 		}
-		return kindBetter, p
+		return CauseBetter, p
 	}
 	return "", p
 }
@@ -164,13 +165,13 @@ func newKind(r *compared, x ledger) (string, verdict.Place) {
 	nothing := r.Row.After.Max == nil || *r.Row.After.Max == 0
 	switch {
 	case !r.change():
-		return kindNew, scope(r)
+		return CauseNew, scope(r)
 	case r.metric.Class != verdict.Count || nothing:
 		return "", scope(r)
 	case r.lacks == scopeSite && x.rose(r):
-		return kindWorse, r.Place()
+		return CauseWorse, r.Place()
 	}
-	return kindNew, r.Place()
+	return CauseNew, r.Place()
 }
 
 // scope returns the widest thing that a side lacks.
@@ -274,9 +275,9 @@ func causesOfUnit(rows []*compared, each bool) (all []Cause) {
 }
 
 func sampledCause(r *compared, at verdict.Place, text string, strict bool) Cause {
-	cause := causeAt(kindBetter, at, r.Unit+" "+text)
+	cause := causeAt(CauseBetter, at, r.Unit+" "+text)
 	if r.Answer == Worse {
-		cause.Kind, cause.Advisory = kindWorse, !strict
+		cause.Kind, cause.Advisory = CauseWorse, !strict
 	}
 	return cause
 }

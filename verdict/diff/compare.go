@@ -14,30 +14,29 @@ import (
 type comparer struct {
 	before, after *side
 	sameFormat    bool // both have the same kinds of rows
-	workload      []string
-	machine       []string
+	conditions    []Condition
 	absent        []absence // what a side's files do not have at all
-	confidence    float64
+	strict        bool
 }
 
 // Compare compares what is after a change with what was before it.
 func Compare(before, after verdict.Record, o Options) Comparison {
 	c := &comparer{
 		before: newSide(Before, before), after: newSide(After, after),
-		sameFormat: before.Format == after.Format,
-		confidence: cmp.Or(o.Confidence, 0.95),
+		sameFormat: before.Format == after.Format, conditions: conditionsOf(before, after),
+		strict: o.StrictTimes,
 	}
-	conditions := conditionsOf(before, after)
-	c.workload, c.machine = differing(conditions, workloadConditions), differing(conditions, timeConditions)
 	rows := c.rows()
-	judge(rows, c, o.StrictTimes)
+	c.partial(rows)
+	turns := byTurns(before, after)
+	judge(rows, o.StrictTimes, turns == nil || *turns)
 	result := Comparison{
-		Rows: values(rows), Conditions: conditions,
+		Rows: values(rows), Conditions: c.conditions,
 		Before: sideOf(Before, before), After: sideOf(After, after),
-		ByTurns: byTurns(before, after), StrictTimes: o.StrictTimes, Confidence: c.confidence,
+		ByTurns: turns, MadeBy: o.MadeBy, StrictTimes: o.StrictTimes, Confidence: confidence,
 	}
 	result.tally()
-	result.Notes = c.notes()
+	result.Notes = slices.Concat(c.notes(), c.fewerRuns(), result.viewsNotes(), coresNote(c.conditions))
 	result.Geomeans, result.Summary = geomeans(result.Rows), summary(result.Rows)
 	result.Causes = c.causes(rows, &result)
 	result.ExitCode = ExitCode(result)
@@ -96,7 +95,7 @@ func (c *comparer) row(k key) *compared {
 	}
 	r.metric = metricOf(r.before, r.after)
 	r.Class, r.Higher = className(r.metric.Class), r.metric.Higher
-	r.Row.Before, r.Row.After = c.sample(r.before), c.sample(r.after)
+	r.Row.Before, r.Row.After = newSample(r.before), newSample(r.after)
 	r.Judged = r.metric.Class != verdict.Count && judgedUnit(k.unit) && k.Node == verdict.RoleAll && k.Site == ""
 	switch {
 	case r.before == nil:
@@ -136,6 +135,7 @@ func metricOf(before, after *samples) verdict.Metric {
 	if after.metric.Class == verdict.Count {
 		m.Class = verdict.Count
 	}
+	m.Higher = m.Higher || after.metric.Higher
 	return m
 }
 
@@ -153,10 +153,14 @@ func (c *comparer) oneSided(r *compared, k key, lacking, having *side) *compared
 	case !c.sameFormat && !lacking.levels[levelOf(k)]:
 		c.absent = append(c.absent, absence{lacking, levelOf(k)})
 		return nil
+	case lacking == c.before && c.newWork(r, k):
+		r.Answer, r.Reason, r.Fails = Appeared, r.lacks+" is not in "+Before, exitWorse
 	case lacking == c.before:
 		r.Answer, r.Reason = New, r.lacks+" is not in "+Before
-	case r.lacks == scopeUnit && (r.metric.Class != verdict.Count || len(r.before.points) == 0):
+	case r.lacks == scopeUnit && len(r.before.points) == 0:
 		r.Answer, r.Reason = NotAvailable, r.lacks+" is not in "+After
+	case r.lacks == scopeUnit && r.metric.Class != verdict.Count && !c.strict:
+		r.Answer, r.Reason = Missing, r.lacks+" is not in "+After
 	case r.lacks == scopeSite && lacking.knows && having.knows:
 		r.lacks = scopeCode
 		r.Answer, r.Reason, r.Fails = Missing, "site is no longer declared", exitWorse
@@ -164,6 +168,16 @@ func (c *comparer) oneSided(r *compared, k key, lacking, having *side) *compared
 		r.Answer, r.Reason, r.Fails = Missing, r.lacks+" is not in "+After, exitWorse
 	}
 	return r
+}
+
+// newWork reports whether a row is of a node that is new and works, where no total
+// of all nodes shows whether it makes more of the work.
+func (c *comparer) newWork(r *compared, k key) bool {
+	total := key{verdict.Place{Scenario: k.Scenario, Path: k.Path, Node: verdict.RoleAll}, k.unit}
+	totals := c.before.samples[total] != nil && c.after.samples[total] != nil
+	ofNode := levelOf(key{nodeOf(k.Place), k.unit}).of == levelNode
+	return ofNode && r.lacks == scopeNode && r.metric.Class == verdict.Count && !r.Higher && !totals &&
+		len(r.after.points) > 0 && maxOf(r.after) > 0
 }
 
 // uncounted answers for a site of a node that the other side did not count.

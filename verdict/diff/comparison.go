@@ -34,9 +34,19 @@ const (
 	NotJudged     Answer = "not judged"     // a difference is given, and no verdict on it
 )
 
+// Verdicts of a comparison as a whole.
+const (
+	VerdictInvalid   = "INVALID"
+	VerdictNothing   = "NOTHING COMPARED"
+	VerdictUndecided = "UNDECIDED" // no count was compared, and no time or memory figure could be judged
+	VerdictWorse     = "WORSE"
+	VerdictBetter    = "BETTER" // a count is, and nothing is worse
+	VerdictSame      = "SAME"
+)
+
 // Comparison is what [Compare] found.
 type Comparison struct {
-	Verdict  string   `json:"verdict"` // INVALID, WORSE, BETTER, SAME or NOTHING COMPARED
+	Verdict  string   `json:"verdict"` // as [VerdictWorse]
 	ExitCode int      `json:"exitCode"`
 	Counts   int      `json:"counts"` // figures that are counts and were compared
 	Equal    int      `json:"equal"`  // of these
@@ -52,6 +62,8 @@ type Comparison struct {
 	Geomeans   []Geomean   `json:"geomeans"`
 
 	ByTurns     *bool   `json:"measuredByTurns"` // null where the files do not say
+	MadeBy []string `json:"madeBy"` // command lines that made both sides at once; null: each was made by itself
+
 	StrictTimes bool    `json:"strictTimes"`     // a time or memory figure that is worse fails
 	Confidence  float64 `json:"confidence"`      // of intervals
 }
@@ -67,7 +79,7 @@ type Row struct {
 	Higher   bool     `json:"higherIsBetter"`
 	Before   Sample   `json:"before"`
 	After    Sample   `json:"after"`
-	Delta    *float64 `json:"delta"`   // AFTER less BEFORE: of a count its largest sample, or the least where these are equal; else medians
+	Delta    *float64 `json:"delta"`   // AFTER less BEFORE: of a count its largest sample, where these are equal the least, then those between; else medians
 	Percent  *float64 `json:"percent"` // of BEFORE; null where that is not positive
 	Answer   Answer   `json:"answer"`
 	Reason   string   `json:"reason"`
@@ -104,7 +116,7 @@ type RunDelta struct {
 // Cause is one reason for the verdict: all that changed in one direction at the
 // most specific place that explains it.
 type Cause struct {
-	Kind     string   `json:"kind"` // INVALID, N/A, SKIPPED, WORSE, MISSING, NEW, BETTER
+	Kind     string   `json:"kind"` // as [CauseWorse]
 	Scenario string   `json:"scenario"`
 	Path     string   `json:"path"`
 	Node     string   `json:"node"`
@@ -120,9 +132,10 @@ type Side struct {
 	Files     []string            `json:"files"`
 	Commits   []string            `json:"commits"`
 	Seeds     []string            `json:"seeds"`
-	Commands  [][]string          `json:"commands"` // command lines
-	Runs      int                 `json:"runs"`     // runs whose outcome the files tell
-	Verified  int                 `json:"verified"` // of these: every message arrived once and its hash is equal
+	Commands  [][]string          `json:"commands"`  // command lines
+	Reproduce []string            `json:"reproduce"` // lines of [verdict.Reproduce]; nil where not known
+	Runs      int                 `json:"runs"`      // runs whose outcome the files tell
+	Verified  int                 `json:"verified"`  // of these: every message arrived once and its hash is equal
 	Published *float64            `json:"published"`
 	Delivered *float64            `json:"delivered"`
 	Views     []Views             `json:"views"` // nil where not known
@@ -130,11 +143,12 @@ type Side struct {
 	Machine   []map[string]string `json:"machine"` // conditions, one for each file or part of one
 }
 
-// Views is how many messages of a path were hashed again after they had been
+// Views is how many messages of a scenario and path were hashed again after they had been
 // shared between consumers: the test for a payload that changed under one.
 type Views struct {
-	Path    string `json:"path"`
-	Checked int    `json:"checked"`
+	Scenario string `json:"scenario"`
+	Path     string `json:"path"`
+	Checked  int    `json:"checked"`
 }
 
 // Group is the summary of one scenario and path.
@@ -149,7 +163,7 @@ type Condition struct {
 	Name    string `json:"name"`
 	Before  string `json:"before"` // "" where the files do not say
 	After   string `json:"after"`
-	Differs bool   `json:"differs"` // makes times and memory incomparable
+	Differs bool   `json:"differs"` // makes figures that depend on it incomparable: see [verdict.DependsOn]
 }
 
 // Geomean is the geometric mean of AFTER over BEFORE over the places that both
@@ -163,6 +177,9 @@ type Geomean struct {
 
 // Options say how to compare. The zero value is the default.
 type Options struct {
-	StrictTimes bool    // a judged time or memory figure that is worse is exit code 1
-	Confidence  float64 // of intervals; 0 is 0.95
+	StrictTimes bool // a judged time or memory figure that is worse is exit code 1
+
+	// MadeBy are the command lines that made both sides at once. Nil: each side was
+	// made by what its results say.
+	MadeBy []string
 }

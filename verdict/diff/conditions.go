@@ -9,25 +9,16 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-var (
-	// workloadConditions are what counted bytes depend on besides the code.
-	workloadConditions = []string{"profile", "seed", "messages", "hash"}
-
-	// timeConditions are what times and memory depend on besides the code.
-	timeConditions = []string{
-		"cpu", "go", "goos", "goarch", "gomaxprocs", "tags", "counting", "gogc", "gomemlimit",
-		"profile", "seed", "messages", "hash", "window", "archive", "cold",
-	}
-
-	// machineConditions make times incomparable even if only one side says them.
-	machineConditions = []string{"cpu", "go"}
-)
+// onlyOne are conditions that differ even where only one side says them: files that
+// say nothing of a machine are of any.
+var onlyOne = []string{"cpu", "go"}
 
 // conditionsOf returns the conditions of both sides: those that times depend on
 // first, then what else the files say, by name.
 func conditionsOf(before, after verdict.Record) (all []Condition) {
 	b, a := said(before), said(after)
-	names := slices.Concat(timeConditions, slices.Sorted(maps.Keys(b)), slices.Sorted(maps.Keys(a)))
+	ofTimes := verdict.DependsOn(verdict.Metric{Class: verdict.Time})
+	names := slices.Concat(ofTimes, slices.Sorted(maps.Keys(b)), slices.Sorted(maps.Keys(a)))
 	seen := make(map[string]bool)
 	for _, name := range names {
 		if seen[name] || b[name] == "" && a[name] == "" {
@@ -36,8 +27,8 @@ func conditionsOf(before, after verdict.Record) (all []Condition) {
 		seen[name] = true
 		c := Condition{Name: name, Before: b[name], After: a[name]}
 		bothSay := b[name] != "" && a[name] != ""
-		c.Differs = slices.Contains(timeConditions, name) && b[name] != a[name] &&
-			(bothSay || slices.Contains(machineConditions, name))
+		c.Differs = slices.Contains(ofTimes, name) && b[name] != a[name] &&
+			(bothSay || slices.Contains(onlyOne, name))
 		all = append(all, c)
 	}
 	return all
@@ -61,14 +52,27 @@ func said(r verdict.Record) map[string]string {
 	return out
 }
 
-// differing describes the conditions among names that differ.
-func differing(all []Condition, names []string) (out []string) {
+// differing describes the conditions that differ and that a metric depends on.
+func differing(all []Condition, m verdict.Metric) (out []string) {
+	on := verdict.DependsOn(m)
 	for _, c := range all {
-		if c.Differs && slices.Contains(names, c.Name) {
+		if c.Differs && slices.Contains(on, c.Name) {
 			out = append(out, fmt.Sprintf("%s is %s %s, %s %s", c.Name, orUnsaid(c.Before), Before, orUnsaid(c.After), After))
 		}
 	}
 	return out
+}
+
+// coresNote says where names of Go benchmarks ended in different numbers on both
+// sides, which were taken for numbers of cores.
+func coresNote(all []Condition) []string {
+	for _, c := range all {
+		if c.Name == "gomaxprocs" && c.Differs {
+			return []string{fmt.Sprintf("numbers of cores differ: %s %s, %s %s; the ending of a Go benchmark's name is taken for one",
+				c.Before, Before, c.After, After)}
+		}
+	}
+	return nil
 }
 
 func orUnsaid(value string) string {

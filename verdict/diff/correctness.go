@@ -2,8 +2,9 @@ package diff
 
 import (
 	"cmp"
-	"maps"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -20,18 +21,22 @@ func sideOf(name string, r verdict.Record) Side {
 			s.outcome(row)
 		}
 	}
-	views := make(map[string]int)
+	views := make(map[series]int)
+	s.Reproduce = reproduce(r.Results)
 	for _, result := range r.Results {
 		if !slices.ContainsFunc(s.Commands, func(c []string) bool { return slices.Equal(c, result.Environment.CommandLine) }) {
 			s.Commands = append(s.Commands, result.Environment.CommandLine)
 		}
 		for _, run := range result.Runs {
-			views[run.Path] += run.ViewsChecked
+			views[series{verdict.Series(run.Scenario), run.Path}] += run.ViewsChecked
 		}
 	}
-	for _, path := range slices.Sorted(maps.Keys(views)) {
-		s.Views = append(s.Views, Views{path, views[path]})
+	for of, checked := range views {
+		s.Views = append(s.Views, Views{of.scenario, of.path, checked})
 	}
+	slices.SortFunc(s.Views, func(a, b Views) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.Scenario, b.Scenario))
+	})
 	slices.SortStableFunc(s.Invalid, func(a, b verdict.Invalid) int {
 		return cmp.Or(cmp.Compare(a.Scenario, b.Scenario), cmp.Compare(a.Path, b.Path))
 	})
@@ -62,4 +67,55 @@ func saidOf(r verdict.Record, name string) (values []string) {
 		}
 	}
 	return values
+}
+
+// reproduce returns the lines that make all results. Several of one commit that
+// one command made are made alike.
+func reproduce(results []verdict.Result) (lines []string) {
+	seen := make(map[string]bool)
+	for _, result := range results {
+		again := verdict.Reproduce(result)
+		if key := strings.Join(again, "\n"); !seen[key] {
+			seen[key] = true
+			lines = append(lines, again...)
+		}
+	}
+	return lines
+}
+
+// checked returns how many shared messages of a scenario and path were looked at
+// again, and false where the files do not have these.
+func (s Side) checked(scenario, path string) (int, bool) {
+	i := slices.IndexFunc(s.Views, func(v Views) bool { return v.Scenario == scenario && v.Path == path })
+	if i < 0 {
+		return 0, false
+	}
+	return s.Views[i].Checked, true
+}
+
+// viewsCauses returns a cause for each scenario and path whose test for payloads
+// that change under a consumer ran BEFORE and did not AFTER.
+func (c *Comparison) viewsCauses() (all []Cause) {
+	for _, was := range c.Before.Views {
+		if is, there := c.After.checked(was.Scenario, was.Path); was.Checked > 0 && there && is == 0 {
+			text := fmt.Sprintf("(aliasing test looked at %d messages %s, at none %s)", was.Checked, Before, After)
+			all = append(all, Cause{Kind: CauseMissing, Scenario: was.Scenario, Path: was.Path, Text: text})
+		}
+	}
+	return all
+}
+
+// viewsNotes says where the test ran AFTER alone, as where BEFORE is a document of
+// the first schema version, which does not know it.
+func (c *Comparison) viewsNotes() []string {
+	var names []string
+	for _, is := range c.After.Views {
+		if was, there := c.Before.checked(is.Scenario, is.Path); is.Checked > 0 && there && was == 0 {
+			names = append(names, pair(is.Scenario, is.Path))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("aliasing test did not run or is not known %s: %s", Before, few(names))}
 }

@@ -1,6 +1,7 @@
 package diff
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -11,40 +12,49 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// compareCount compares exactly: the ends of the samples, whatever their number.
+// compareCount compares exactly: the ends of the samples, whatever their number,
+// and what lies between.
 func (c *comparer) compareCount(r *compared) {
 	b, a := r.before, r.after
-	if b.na > 0 || a.na > 0 {
-		c.notCounted(r)
+	if len(b.points) == 0 || len(a.points) == 0 {
+		notCounted(r)
 		return
 	}
-	least, most := minOf(a)-minOf(b), maxOf(a)-maxOf(b)
 	slack := b.rounding + a.rounding
 	if slack > 0 { // and what floating point adds to it
 		slack += 1e-9 * max(math.Abs(maxOf(a)), math.Abs(maxOf(b)))
 	}
-	least, most = beyond(least, slack), beyond(most, slack)
-	r.setDelta(most, maxOf(b))
-	if most == 0 {
-		r.setDelta(least, minOf(b))
+	shifts := shiftsOf(b.values(), a.values(), slack)
+	r.setDelta(shifts[0].by, shifts[0].from)
+	for _, s := range shifts {
+		if s.by != 0 {
+			r.setDelta(s.by, s.from)
+			break
+		}
 	}
 	r.Reason = varies(r.Row)
-	if isBytes(r.Unit) && len(c.workload) > 0 {
-		r.Answer, r.Reason = NotComparable, strings.Join(c.workload, ", ")
+	if a.shareNA() > b.shareNA() {
+		r.Answer, r.Fails = NotAvailable, exitInvalid
+		r.Reason = fmt.Sprintf("counts are n/a in %d of %d runs %s, in %d of %d %s",
+			len(a.na), a.runs(), After, len(b.na), b.runs(), Before)
 		return
 	}
-	r.Answer = countAnswer(least, most, r.Higher)
+	if other := differing(c.conditions, r.metric); len(other) > 0 {
+		r.Answer, r.Reason = NotComparable, strings.Join(other, "; ")
+		return
+	}
+	r.Answer = countAnswer(shifts, r.Higher)
 	c.edge(r, slack)
 	if r.Answer == Worse || r.Answer == Appeared && !r.Higher {
 		r.Fails = exitWorse
 	}
 }
 
-// notCounted answers where runs of a side have no count. It fails if the other
+// notCounted answers where no run of a side has a count. It fails if the other
 // side has one: a number that is not there passes nothing.
-func (c *comparer) notCounted(r *compared) {
+func notCounted(r *compared) {
 	r.Answer = NotAvailable
-	b, a := len(r.before.points) > 0 && r.before.na == 0, len(r.after.points) > 0 && r.after.na == 0
+	b, a := len(r.before.points) > 0, len(r.after.points) > 0
 	switch {
 	case b:
 		r.Reason, r.Fails = "counts are n/a "+After, exitInvalid
@@ -63,17 +73,46 @@ func beyond(delta, slack float64) float64 {
 	return delta
 }
 
-func countAnswer(least, most float64, higher bool) Answer {
-	if higher {
-		least, most = -least, -most
+// shift is by how much samples moved at one of their ranks, and from where.
+type shift struct{ by, from float64 }
+
+// shiftsOf returns by how much the largest sample moved, the least, and what lies
+// between: of sides with as many samples each of them, the largest first; else the
+// mean.
+func shiftsOf(before, after []float64, slack float64) []shift {
+	b, a := slices.Sorted(slices.Values(before)), slices.Sorted(slices.Values(after))
+	at := func(was, is, slack float64) shift { return shift{beyond(is-was, slack), was} }
+	all := []shift{at(b[len(b)-1], a[len(a)-1], slack), at(b[0], a[0], slack)}
+	if len(b) != len(a) {
+		was, is := mean(b), mean(a)
+		return append(all, at(was, is, slack+1e-12*max(math.Abs(was), math.Abs(is))))
 	}
-	switch {
-	case least > 0 || most > 0:
-		return Worse
-	case least < 0 || most < 0:
-		return Better
+	for i := range b {
+		all = append(all, at(b[i], a[i], slack))
 	}
-	return Same
+	slices.SortStableFunc(all[2:], func(x, y shift) int { return cmp.Compare(math.Abs(y.by), math.Abs(x.by)) })
+	return all
+}
+
+// mean returns the mean of finite numbers, which is one.
+func mean(values []float64) (sum float64) {
+	for _, v := range values {
+		sum += v / float64(len(values))
+	}
+	return sum
+}
+
+func countAnswer(shifts []shift, higher bool) Answer {
+	answer := Same
+	for _, s := range shifts {
+		switch {
+		case s.by != 0 && (s.by > 0) != higher:
+			return Worse
+		case s.by != 0:
+			answer = Better
+		}
+	}
+	return answer
 }
 
 // edge tells apart what was 0 or is 0 now.
@@ -121,7 +160,7 @@ func varies(r Row) string {
 	return strings.Join(parts, ", ")
 }
 
-// isBytes reports whether a unit is of counted bytes, which the workload decides.
+// isBytes reports whether a unit is of counted bytes.
 func isBytes(unit string) bool {
 	base, _, _ := strings.Cut(unit, "/")
 	return strings.HasSuffix(base, "-B")
@@ -130,17 +169,17 @@ func isBytes(unit string) bool {
 func minOf(s *samples) float64 { return slices.Min(s.values()) }
 func maxOf(s *samples) float64 { return slices.Max(s.values()) }
 
-// sample describes the samples of a side.
-func (c *comparer) sample(s *samples) Sample {
+// newSample describes the samples of a side.
+func newSample(s *samples) Sample {
 	if s == nil || len(s.points) == 0 {
 		out := Sample{}
 		if s != nil {
-			out.NA = s.na
+			out.NA = len(s.na)
 		}
 		return out
 	}
-	sum := benchmath.AssumeNothing.Summary(benchmath.NewSample(s.values(), &benchmath.DefaultThresholds), c.confidence)
-	out := Sample{N: len(s.points), NA: s.na, Min: finite(minOf(s)), Median: finite(sum.Center), Max: finite(maxOf(s))}
+	sum := benchmath.AssumeNothing.Summary(benchmath.NewSample(s.values(), &benchmath.DefaultThresholds), confidence)
+	out := Sample{N: len(s.points), NA: len(s.na), Min: finite(minOf(s)), Median: finite(sum.Center), Max: finite(maxOf(s))}
 	if s.metric.Class != verdict.Count {
 		out.Low, out.High = finite(sum.Lo), finite(sum.Hi)
 	}

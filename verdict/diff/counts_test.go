@@ -11,139 +11,142 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// What a change of counts comes to: causes and exit code.
+// countChanges are changes of a good result, with the exit code and the causes that
+// they come to.
+var countChanges = map[string]struct {
+	change func(verdict.Result) verdict.Result
+	code   int
+	causes []string
+}{
+	"nothing": {func(r verdict.Result) verdict.Result { return r }, 0, nil},
+	"one more hash": {
+		func(r verdict.Result) verdict.Result { return edit(r, verdict.Macro, extraHash) }, 1,
+		[]string{"WORSE: macro zerocopy B archive.archive +1.000 hash/msg, +65.00 MB/1000 msg, archive/commit.go:88"},
+	},
+	"one hash less": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Macro, func(run *verdict.Run) { run.Nodes[1].Sites[0] = event("relay.envelope", "hash", 0) })
+		}, 0,
+		[]string{"BETTER: macro zerocopy B relay.envelope -1.000 hash/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/dispatch.go:25"},
+	},
+	"another decode at the same site, from another line": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Micro, func(run *verdict.Run) {
+				run.Nodes[0].Sites[1] = event("relay.validator", "decode", 2)
+				run.Nodes[0].Lines[1].At = []string{"relay/retry.go:9", "relay/validate.go:67"}
+			})
+		}, 1,
+		[]string{"WORSE: micro zerocopy node relay.validator +1.000 decode/msg, +65.00 MB/1000 msg, relay/retry.go:9"},
+	},
+	"larger messages at one site": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Micro, func(run *verdict.Run) { run.Nodes[0].Sites[0].HashedBytes += 100 })
+		}, 1,
+		[]string{"WORSE: micro zerocopy node relay.envelope +0.0001 MB/1000 msg, relay/dispatch.go:25"},
+	},
+	"work that moved to a site that is declared": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Micro, func(run *verdict.Run) { run.Nodes[0].Sites[1] = event("relay.handler", "decode", 1) })
+		}, 1,
+		[]string{
+			"WORSE: micro zerocopy node relay.handler +1.000 decode/msg, +65.00 MB/1000 msg",
+			"BETTER: micro zerocopy node relay.validator -1.000 decode/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/validate.go:67",
+		},
+	},
+	"work that moved to a new site": {
+		func(r verdict.Result) verdict.Result {
+			r.Environment.Sites = append(r.Environment.Sites, "relay.retry")
+			return edit(r, verdict.Micro, func(run *verdict.Run) {
+				run.Nodes[0].Sites[1] = event("relay.retry", "decode", 1)
+			})
+		}, 0,
+		[]string{
+			"NEW: micro zerocopy node relay.retry +1.000 decode/msg (new site), +65.00 MB/1000 msg",
+			"BETTER: micro zerocopy node relay.validator -1.000 decode/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/validate.go:67",
+		},
+	},
+	"more work at a new site": {
+		func(r verdict.Result) verdict.Result {
+			r.Environment.Sites = append(r.Environment.Sites, "relay.retry")
+			return edit(r, verdict.Micro, func(run *verdict.Run) {
+				run.Nodes[0].Sites = append(run.Nodes[0].Sites, event("relay.retry", "copy", 2))
+			})
+		}, 1,
+		[]string{"WORSE: micro zerocopy node relay.retry +2.000 copy/msg (new site), +130.00 MB/1000 msg"},
+	},
+	"a declared site that never counted vanished": {
+		func(r verdict.Result) verdict.Result {
+			r.Environment.Sites = slices.DeleteFunc(slices.Clone(r.Environment.Sites), func(s string) bool { return s == "relay.handler" })
+			return r
+		}, 1,
+		[]string{"MISSING: relay.handler (site is no longer declared)"},
+	},
+	"a path vanished": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Macro, func(run *verdict.Run) { run.Path = "other" })
+		}, 1,
+		[]string{"MISSING: macro zerocopy (path is not in AFTER)", "NEW: macro other (path is not in BEFORE)"},
+	},
+	"a scenario vanished": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs = slices.DeleteFunc(r.Runs, func(run verdict.Run) bool { return verdict.Series(run.Scenario) == verdict.Macro })
+			return r
+		}, 1,
+		[]string{"MISSING: macro (scenario is not in AFTER)"},
+	},
+	"a node vanished": {
+		func(r verdict.Result) verdict.Result {
+			return edit(r, verdict.Macro, func(run *verdict.Run) { run.Nodes[0].Name = "C" })
+		}, 1,
+		[]string{"MISSING: macro zerocopy A (node is not in AFTER)", "NEW: macro zerocopy C (node is not in BEFORE)"},
+	},
+	"a run that was invalid": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs = r.Runs[:len(r.Runs)-1]
+			r.Invalid = []verdict.Invalid{{Scenario: "macro_run2", Path: "zerocopy", Number: 2, Reason: "1 of 1000 messages was lost"}}
+			r.Verified = false
+			return r
+		}, 3,
+		[]string{"INVALID: macro_run2 zerocopy AFTER: 1 of 1000 messages was lost"},
+	},
+	"all runs invalid": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs = slices.DeleteFunc(r.Runs, func(run verdict.Run) bool { return verdict.Series(run.Scenario) == verdict.Macro })
+			r.Invalid = []verdict.Invalid{{Scenario: "macro", Path: "zerocopy", Number: 1, Reason: "lost"}}
+			r.Verified = false
+			return r
+		}, 3,
+		[]string{"INVALID: macro zerocopy AFTER: lost", "SKIPPED: macro zerocopy (all runs are invalid AFTER)"},
+	},
+	"a run that was not verified": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs[0].Verified, r.Verified = false, false
+			return r
+		}, 3,
+		[]string{"INVALID: AFTER: 1 of 4 runs were not verified"},
+	},
+	"a forgotten tag": {uncounted, 3, []string{
+		"N/A: macro zerocopy (counts are n/a AFTER)", "N/A: micro zerocopy (counts are n/a AFTER)",
+	}},
+	"one run without counts": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs[0].Nodes = slices.Clone(r.Runs[0].Nodes)
+			r.Runs[0].Nodes[0].Sites = nil
+			return r
+		}, 3,
+		[]string{"N/A: micro zerocopy (counts are n/a in 1 of 2 runs AFTER, in 0 of 2 BEFORE)"},
+	},
+	"samples that vary": {
+		func(r verdict.Result) verdict.Result {
+			r.Runs[0].Nodes[0].Sites[0] = event("relay.envelope", "hash", 2)
+			return r
+		}, 1,
+		[]string{"WORSE: micro zerocopy node relay.envelope +1.000 hash/msg (varies 1.000-2.000 AFTER), +65.00 MB/1000 msg (varies 65000.000-130000 AFTER), relay/dispatch.go:25"},
+	},
+}
+
 func TestCounts(t *testing.T) {
-	for name, tt := range map[string]struct {
-		change func(verdict.Result) verdict.Result
-		code   int
-		causes []string
-	}{
-		"nothing": {func(r verdict.Result) verdict.Result { return r }, 0, nil},
-		"one more hash": {
-			func(r verdict.Result) verdict.Result { return edit(r, verdict.Macro, extraHash) }, 1,
-			[]string{"WORSE: macro zerocopy B archive.archive +1.000 hash/msg, +65.00 MB/1000 msg, archive/commit.go:88"},
-		},
-		"one hash less": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Macro, func(run *verdict.Run) { run.Nodes[1].Sites[0] = event("relay.envelope", "hash", 0) })
-			}, 0,
-			[]string{"BETTER: macro zerocopy B relay.envelope -1.000 hash/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/dispatch.go:25"},
-		},
-		"another decode at the same site, from another line": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Micro, func(run *verdict.Run) {
-					run.Nodes[0].Sites[1] = event("relay.validator", "decode", 2)
-					run.Nodes[0].Lines[1].At = []string{"relay/retry.go:9", "relay/validate.go:67"}
-				})
-			}, 1,
-			[]string{"WORSE: micro zerocopy node relay.validator +1.000 decode/msg, +65.00 MB/1000 msg, relay/retry.go:9"},
-		},
-		"larger messages at one site": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Micro, func(run *verdict.Run) { run.Nodes[0].Sites[0].HashedBytes += 100 })
-			}, 1,
-			[]string{"WORSE: micro zerocopy node relay.envelope +0.0001 MB/1000 msg, relay/dispatch.go:25"},
-		},
-		"work that moved to a site that is declared": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Micro, func(run *verdict.Run) { run.Nodes[0].Sites[1] = event("relay.handler", "decode", 1) })
-			}, 1,
-			[]string{
-				"WORSE: micro zerocopy node relay.handler +1.000 decode/msg, +65.00 MB/1000 msg",
-				"BETTER: micro zerocopy node relay.validator -1.000 decode/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/validate.go:67",
-			},
-		},
-		"work that moved to a new site": {
-			func(r verdict.Result) verdict.Result {
-				r.Environment.Sites = append(r.Environment.Sites, "relay.retry")
-				return edit(r, verdict.Micro, func(run *verdict.Run) {
-					run.Nodes[0].Sites[1] = event("relay.retry", "decode", 1)
-				})
-			}, 0,
-			[]string{
-				"NEW: micro zerocopy node relay.retry +1.000 decode/msg (new site), +65.00 MB/1000 msg",
-				"BETTER: micro zerocopy node relay.validator -1.000 decode/msg (nothing is counted there any more), -65.00 MB/1000 msg, relay/validate.go:67",
-			},
-		},
-		"more work at a new site": {
-			func(r verdict.Result) verdict.Result {
-				r.Environment.Sites = append(r.Environment.Sites, "relay.retry")
-				return edit(r, verdict.Micro, func(run *verdict.Run) {
-					run.Nodes[0].Sites = append(run.Nodes[0].Sites, event("relay.retry", "copy", 2))
-				})
-			}, 1,
-			[]string{"WORSE: micro zerocopy node relay.retry +2.000 copy/msg (new site), +130.00 MB/1000 msg"},
-		},
-		"a declared site that never counted vanished": {
-			func(r verdict.Result) verdict.Result {
-				r.Environment.Sites = slices.DeleteFunc(slices.Clone(r.Environment.Sites), func(s string) bool { return s == "relay.handler" })
-				return r
-			}, 1,
-			[]string{"MISSING: relay.handler (site is no longer declared)"},
-		},
-		"a path vanished": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Macro, func(run *verdict.Run) { run.Path = "other" })
-			}, 1,
-			[]string{"MISSING: macro zerocopy (path is not in AFTER)", "NEW: macro other (path is not in BEFORE)"},
-		},
-		"a scenario vanished": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs = slices.DeleteFunc(r.Runs, func(run verdict.Run) bool { return verdict.Series(run.Scenario) == verdict.Macro })
-				return r
-			}, 1,
-			[]string{"MISSING: macro (scenario is not in AFTER)"},
-		},
-		"a node vanished": {
-			func(r verdict.Result) verdict.Result {
-				return edit(r, verdict.Macro, func(run *verdict.Run) { run.Nodes[0].Name = "C" })
-			}, 1,
-			[]string{"MISSING: macro zerocopy A (node is not in AFTER)", "NEW: macro zerocopy C (node is not in BEFORE)"},
-		},
-		"a run that was invalid": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs = r.Runs[:len(r.Runs)-1]
-				r.Invalid = []verdict.Invalid{{Scenario: "macro_run2", Path: "zerocopy", Number: 2, Reason: "1 of 1000 messages was lost"}}
-				r.Verified = false
-				return r
-			}, 3,
-			[]string{"INVALID: macro_run2 zerocopy AFTER: 1 of 1000 messages was lost"},
-		},
-		"all runs invalid": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs = slices.DeleteFunc(r.Runs, func(run verdict.Run) bool { return verdict.Series(run.Scenario) == verdict.Macro })
-				r.Invalid = []verdict.Invalid{{Scenario: "macro", Path: "zerocopy", Number: 1, Reason: "lost"}}
-				r.Verified = false
-				return r
-			}, 3,
-			[]string{"INVALID: macro zerocopy AFTER: lost", "SKIPPED: macro zerocopy (all runs are invalid AFTER)"},
-		},
-		"a run that was not verified": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs[0].Verified, r.Verified = false, false
-				return r
-			}, 3,
-			[]string{"INVALID: AFTER: 1 of 4 runs were not verified"},
-		},
-		"a forgotten tag": {uncounted, 3, []string{
-			"N/A: macro zerocopy (counts are n/a AFTER)", "N/A: micro zerocopy (counts are n/a AFTER)",
-		}},
-		"one run without counts": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs[0].Nodes = slices.Clone(r.Runs[0].Nodes)
-				r.Runs[0].Nodes[0].Sites = nil
-				return r
-			}, 3,
-			[]string{"N/A: micro zerocopy (counts are n/a AFTER)"},
-		},
-		"samples that vary": {
-			func(r verdict.Result) verdict.Result {
-				r.Runs[0].Nodes[0].Sites[0] = event("relay.envelope", "hash", 2)
-				return r
-			}, 1,
-			[]string{"WORSE: micro zerocopy node relay.envelope +1.000 hash/msg (varies 1.000-2.000 AFTER), +65.00 MB/1000 msg (varies 65000.000-130000 AFTER), relay/dispatch.go:25"},
-		},
-	} {
+	for name, tt := range countChanges {
 		t.Run(name, func(t *testing.T) {
 			c := Compare(record(fixture(2)), record(tt.change(fixture(2))), Options{})
 			wantCauses(t, c, tt.causes...)
@@ -173,7 +176,7 @@ func TestForgottenTag(t *testing.T) {
 		"both":   {uncounted(fixture(2)), uncounted(fixture(2))},
 	} {
 		c := Compare(record(sides[0]), record(sides[1]), Options{})
-		if c.ExitCode != 3 || c.Counts != 0 || len(c.Causes) == 0 || c.Causes[0].Kind != kindNA {
+		if c.ExitCode != 3 || c.Counts != 0 || len(c.Causes) == 0 || c.Causes[0].Kind != CauseNA {
 			t.Errorf("%s: exit code %d, %d counts, causes %q, want 3, 0 and n/a", name, c.ExitCode, c.Counts, causeStrings(c))
 		}
 	}
@@ -259,7 +262,7 @@ func TestPrecedence(t *testing.T) {
 	r := edit(fixture(2), verdict.Macro, extraHash)
 	r.Invalid, r.Verified = []verdict.Invalid{{Scenario: "micro_run3", Path: "zerocopy", Number: 3, Reason: "lost"}}, false
 	c := Compare(record(fixture(2)), record(r), Options{})
-	if c.ExitCode != 3 || len(c.Causes) != 2 || c.Causes[1].Kind != kindWorse {
+	if c.ExitCode != 3 || len(c.Causes) != 2 || c.Causes[1].Kind != CauseWorse {
 		t.Errorf("exit code %d, causes %q, want 3, and the worse count told", c.ExitCode, causeStrings(c))
 	}
 }

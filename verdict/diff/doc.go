@@ -11,10 +11,12 @@
 //
 // Decodes, hashes, encodes, copies and their bytes, and what a file marks as
 // exact, are compared with one sample as with many. Where the samples of a side
-// differ, both ends are compared, and a rise of either is worse. Two figures are
-// equal if they are no further apart than their sources were rounded. Bytes are
-// not compared between workloads that differ in profile, seed, number of messages
-// or hash.
+// differ, they are compared in order of size, or of sides with other numbers of
+// samples both ends and the mean, and a rise of any is worse. What is n/a in some
+// runs is compared in the others, and is invalid if its share rose. What is in a
+// smaller share of the runs than it was is missing. Two figures are equal if they
+// are no further apart than their sources were rounded. Bytes are
+// not compared between workloads that differ: see [verdict.DependsOn].
 //
 // # Times and memory are judged with care
 //
@@ -23,15 +25,18 @@
 // likely: msg/s, cpu-ns/msg, B/msg and allocs/msg of each scenario and path, and
 // all of a benchmark of another project. A figure is better or worse if a
 // Mann-Whitney U test says so at 1 %, corrected by Holm for the number of figures
-// that are judged, and if the difference is above the noise floor. The floor of a
-// metric in a scenario is the largest difference between the medians of the odd and
-// of the even runs of one side on one path: they alternate, and ran the same code.
-// With fewer samples than could ever decide, the answer is [Insufficient] and says
-// how many could. On machines or settings that differ it is [NotComparable].
+// that are judged, and if the difference is above the noise floor and at least 1 %.
+// The floor of a metric in a scenario on a path is the difference between the
+// medians of the odd and of the even runs of one side, which alternate and ran the
+// same code: the larger one of both sides. With fewer samples than could ever decide, the answer is [Insufficient] and says
+// how many could. Where something differs that a figure depends on, it is
+// [NotComparable]: see [verdict.DependsOn].
 //
 // A machine that changes between two sessions changes every figure of one side,
 // and no test on these figures can know. Measure the two sides by turns; a
-// Comparison says where it was not done.
+// Comparison says where it was not done, and then no time or memory figure fails it.
+// Where no count was compared and no figure could be judged, the verdict is
+// [VerdictUndecided].
 //
 // # What it will not do
 //

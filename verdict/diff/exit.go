@@ -21,7 +21,11 @@ const (
 //   - 4 if the two sides have no figure in common: nothing was compared, and
 //     nothing that is on one side alone has vanished;
 //   - 1 if a count rose or appeared, a scenario, path, node, declared site or unit
-//     vanished, or with [Options.StrictTimes] a time or memory figure is worse;
+//     of a count vanished, be it from some runs only, the test for payloads that
+//     change under a consumer no longer ran, or with [Options.StrictTimes] a time
+//     or memory figure is worse or vanished;
+//   - 4 if no count was compared, and of no time or memory figure were there
+//     samples enough on like machines;
 //   - 0 otherwise. What is better or new is 0.
 //
 // The first that holds is returned.
@@ -36,10 +40,18 @@ func ExitCode(c Comparison) int {
 		return exitInvalid
 	case !slices.ContainsFunc(c.Rows, Row.common):
 		return exitNothing
-	case fails(exitWorse):
+	case fails(exitWorse), len(c.viewsCauses()) > 0:
 		return exitWorse
+	case !slices.ContainsFunc(c.Rows, Row.decided):
+		return exitNothing
 	}
 	return 0
+}
+
+// decided reports whether a row is a count that was compared, or of a time or
+// memory figure that there was enough of to judge it.
+func (r Row) decided() bool {
+	return r.counted() || r.Judged && slices.Contains([]Answer{Same, Better, Worse, Inconclusive}, r.Answer)
 }
 
 func (s Side) unverified() int { return s.Runs - s.Verified }
@@ -80,15 +92,18 @@ func (c *Comparison) tally() {
 func (c *Comparison) verdict() string {
 	switch c.ExitCode {
 	case exitInvalid:
-		return "INVALID"
+		return VerdictInvalid
 	case exitNothing:
-		return "NOTHING COMPARED"
+		if slices.ContainsFunc(c.Rows, Row.common) {
+			return VerdictUndecided
+		}
+		return VerdictNothing
 	case exitWorse:
-		return "WORSE"
+		return VerdictWorse
 	}
 	better := func(r Row) bool { return r.counted() && r.Answer != Same }
 	if slices.ContainsFunc(c.Rows, better) {
-		return "BETTER"
+		return VerdictBetter
 	}
-	return "SAME"
+	return VerdictSame
 }

@@ -119,7 +119,7 @@ func extraHash(run *verdict.Run) {
 
 func record(r verdict.Result) verdict.Record { return verdict.NewRecord("bench.json", r) }
 
-// lines returns a record of Go benchmark lines.
+// lines returns a record of lines of any format, as of Go benchmarks.
 func lines(t *testing.T, text string) verdict.Record {
 	t.Helper()
 	r, err := verdict.ReadRecord("bench.txt", strings.NewReader(text))

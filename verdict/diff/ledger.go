@@ -20,9 +20,9 @@ func newLedger(rows []*compared) ledger {
 // contribution returns by how much a row changes the total it is part of.
 func (r *compared) contribution() float64 {
 	switch {
-	case r.Answer == Missing && r.Row.Before.Max != nil:
+	case r.Answer == Missing && r.after == nil && r.Row.Before.Max != nil:
 		return -*r.Row.Before.Max
-	case r.Answer == New && r.Row.After.Max != nil:
+	case (r.Answer == New || r.Answer == Appeared && r.before == nil) && r.Row.After.Max != nil:
 		return *r.Row.After.Max
 	case r.Delta != nil:
 		return *r.Delta

@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/msgpath/msgpath/verdict"
 )
 
 // WriteMarkdown writes the same as [WriteText] for a pull request, with all
@@ -101,6 +103,9 @@ func (c Comparison) reproduce(b *strings.Builder) {
 		lines = append(lines, s.reproduce()...)
 	}
 	lines = append(lines, c.command())
+	if c.MadeBy != nil {
+		lines = c.MadeBy
+	}
 	fence := "```"
 	for strings.Contains(strings.Join(lines, "\n"), fence) {
 		fence += "`"
@@ -108,35 +113,28 @@ func (c Comparison) reproduce(b *strings.Builder) {
 	fmt.Fprintf(b, "\n#### Reproduce\n\n%ssh\n%s\n%s\n", fence, strings.Join(lines, "\n"), fence)
 }
 
+// reproduce returns the lines that make one side, its name and files in front.
 func (s Side) reproduce() []string {
-	said := []string{}
+	head := oneLine("# " + s.Name + ": result " + strings.Join(s.Files, ", "))
+	if len(s.Reproduce) > 0 {
+		return append([]string{head}, s.Reproduce...)
+	}
 	for _, commit := range s.Commits {
-		said = append(said, "commit "+commit)
+		head += oneLine(", commit " + commit)
 	}
 	for _, seed := range s.Seeds {
-		said = append(said, "seed "+seed)
+		head += oneLine(", seed " + seed)
 	}
-	said = append(said, "result "+strings.Join(s.Files, ", "))
-	lines := []string{oneLine("# " + s.Name + ": " + strings.Join(said, ", "))}
-	if len(s.Commands) == 0 {
-		return append(lines, "# its files do not say how they were made")
-	}
-	for _, commit := range s.Commits {
-		clean, dirty := strings.CutSuffix(commit, "+dirty")
-		lines = append(lines, "git switch --detach "+quoted(clean)+" # and build")
-		if dirty {
-			lines = append(lines, "# it had uncommitted changes: they are not in the commit")
-		}
-	}
-	for _, command := range s.Commands {
-		lines = append(lines, quotedAll(command))
-	}
-	return lines
+	return []string{head, "# its files do not say how they were made"}
 }
 
 // command returns the command line of this comparison.
 func (c Comparison) command() string {
-	args := slices.Concat([]string{"msgpath", "diff"}, first(c.Before.Files), first(c.After.Files))
+	program := "msgpath"
+	if slices.ContainsFunc(c.After.Reproduce, func(line string) bool { return strings.HasPrefix(line, "bin/"+program+" ") }) {
+		program = "bin/" + program // it was just built
+	}
+	args := slices.Concat([]string{program, "diff"}, first(c.Before.Files), first(c.After.Files))
 	for _, file := range rest(c.Before.Files) {
 		args = append(args, "--before", file)
 	}
@@ -146,25 +144,8 @@ func (c Comparison) command() string {
 	if c.StrictTimes {
 		args = append(args, "--strict-times")
 	}
-	return quotedAll(args)
+	return verdict.ShellLine(args)
 }
 
 func first(files []string) []string { return files[:min(1, len(files))] }
 func rest(files []string) []string  { return files[min(1, len(files)):] }
-
-func quotedAll(args []string) string {
-	out := make([]string, len(args))
-	for i, a := range args {
-		out[i] = quoted(a)
-	}
-	return strings.Join(out, " ")
-}
-
-// quoted returns a word of a POSIX shell.
-func quoted(s string) string {
-	const plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./_-"
-	if s != "" && strings.Trim(s, plain) == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}

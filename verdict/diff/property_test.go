@@ -85,17 +85,22 @@ func TestItselfIsTheSame(t *testing.T) {
 	})
 }
 
-// opposites are what an answer is the other way round. A count whose least sample
-// rises while its largest falls is worse both ways.
+// opposites are what an answer is the other way round. A count of which one sample
+// rises while another falls is worse both ways. One that is in fewer runs, or n/a in
+// more, is so one way only, and the other way is compared.
 var opposites = map[Answer][]Answer{
-	Same: {Same}, Better: {Worse}, Worse: {Better, Worse}, Appeared: {Gone}, Gone: {Appeared},
-	Missing: {New}, New: {Missing, NotAvailable}, NotAvailable: {NotAvailable, New}, NotComparable: {NotComparable},
-	Insufficient: {Insufficient}, Inconclusive: {Inconclusive, Better, Worse}, NotJudged: {NotJudged}, Skipped: {Skipped},
+	Same: {Same, Missing, NotAvailable}, Better: {Worse, Missing, NotAvailable}, Worse: {Better, Worse, Missing, NotAvailable, NotComparable},
+	Appeared: {Gone, Missing, NotAvailable, NotComparable}, Gone: {Appeared, Missing, NotAvailable},
+	Missing:       {New, Missing, NotAvailable, Same, Better, Worse, Appeared, Gone, NotComparable},
+	New:           {Missing, NotAvailable},
+	NotAvailable:  {NotAvailable, New, Missing, Same, Better, Worse, Appeared, Gone, NotComparable},
+	NotComparable: {NotComparable, Missing, NotAvailable, Worse, Appeared},
+	Insufficient:  {Insufficient}, Inconclusive: {Inconclusive, Better, Worse}, NotJudged: {NotJudged}, Skipped: {Skipped},
 }
 
 // higherOpposites are those of a count of which more is better: none of it left is
 // worse, not gone.
-var higherOpposites = map[Answer][]Answer{Appeared: {Worse}, Worse: {Better, Worse, Appeared}}
+var higherOpposites = map[Answer][]Answer{Appeared: {Worse, Missing, NotAvailable, NotComparable}, Worse: {Better, Worse, Appeared, Missing, NotAvailable, NotComparable}}
 
 // Both ways round differences have opposite signs and answers fit.
 func TestBothWaysAgree(t *testing.T) {

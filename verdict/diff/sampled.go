@@ -13,8 +13,15 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
+// confidence is that of the intervals of medians.
+const confidence = 0.95
+
 // alpha is the chance of a false alarm that all judged figures share.
 const alpha = 0.01
+
+// leastEffect is the relative difference that a time or memory figure must pass:
+// one that is certain and smaller says more of how it was measured than of the code.
+const leastEffect = 0.01
 
 // floorRuns is how many runs of a side a noise floor needs: two in each half.
 const floorRuns = 4
@@ -41,8 +48,8 @@ func (c *comparer) compareMedians(r *compared) {
 		r.setDelta(*a-*b, *b)
 	}
 	r.ByRun = byRun(r.before, r.after)
-	if len(c.machine) > 0 {
-		r.Answer, r.Reason = NotComparable, strings.Join(c.machine, "; ")
+	if other := differing(c.conditions, r.metric); len(other) > 0 {
+		r.Answer, r.Reason = NotComparable, strings.Join(other, "; ")
 	}
 }
 
@@ -69,8 +76,11 @@ func byRun(before, after *samples) (deltas []RunDelta) {
 	return deltas
 }
 
+// oneAfterTheOther is the reason of what is [Inconclusive] only when it would fail.
+const oneAfterTheOther = "measured one after the other, not by turns"
+
 // judge answers for the judged times and memory figures, all together.
-func judge(rows []*compared, c *comparer, strict bool) {
+func judge(rows []*compared, strict, turns bool) {
 	var family []*compared
 	for _, r := range rows {
 		if r.Judged && r.Answer == NotJudged {
@@ -85,12 +95,15 @@ func judge(rows []*compared, c *comparer, strict bool) {
 	}
 	p, least = holm(p), holm(least)
 	for i, r := range family {
-		if floor, known := floors[noiseKey{r.Scenario, r.Unit}]; known {
+		if floor, known := floors[noiseKey{seriesOf(r.Place()), r.Unit}]; known {
 			r.Floor = finite(100 * floor)
 		}
 		r.P = finite(p[i])
 		r.decide(least[i], len(family))
-		if strict && r.Answer == Worse {
+		switch told := r.Answer == Worse || r.Answer == Better; {
+		case strict && told && !turns:
+			r.Answer, r.Reason = Inconclusive, oneAfterTheOther
+		case strict && r.Answer == Worse:
 			r.Fails = exitWorse
 		}
 	}
@@ -142,6 +155,8 @@ func (r *compared) decide(least float64, among int) {
 		r.Answer, r.Reason = Insufficient, fmt.Sprintf("no noise floor: it needs %d runs of a side", floorRuns)
 	case r.Percent != nil && math.Abs(*r.Percent) <= *r.Floor:
 		r.Answer, r.Reason = Inconclusive, fmt.Sprintf("%s of %.1f %%", withinFloor, *r.Floor)
+	case r.Percent != nil && math.Abs(*r.Percent) < 100*leastEffect:
+		r.Answer, r.Reason = Inconclusive, fmt.Sprintf("less than %.0f %%", 100*leastEffect)
 	case *r.P >= alpha || r.Delta == nil:
 		r.Answer, r.Reason = Inconclusive, chance(*r.P, among)
 	case (*r.Delta > 0) == r.Higher:
@@ -174,10 +189,13 @@ func enoughSamples(k int) int {
 }
 
 // noiseKey is what a noise floor is of.
-type noiseKey struct{ scenario, unit string }
+type noiseKey struct {
+	series
+	unit string
+}
 
-// noiseFloors returns the largest relative difference between two halves of the
-// runs of one side on one path. The halves alternate, so that what drifts is in
+// noiseFloors returns the relative difference between two halves of the runs of
+// one side, the larger one of both sides. The halves alternate, so that what drifts is in
 // both, and both ran the same code.
 func noiseFloors(rows []*compared) map[noiseKey]float64 {
 	floors := make(map[noiseKey]float64)
@@ -187,7 +205,7 @@ func noiseFloors(rows []*compared) map[noiseKey]float64 {
 		}
 		for _, s := range []*samples{r.before, r.after} {
 			if noise, ok := noiseOf(s); ok {
-				k := noiseKey{r.Scenario, r.Unit}
+				k := noiseKey{seriesOf(r.Place()), r.Unit}
 				floors[k] = max(floors[k], noise)
 			}
 		}
@@ -203,16 +221,12 @@ func noiseOf(s *samples) (noise float64, ok bool) {
 	for i, p := range s.points {
 		halves[i%2] = append(halves[i%2], p.value)
 	}
-	a, b := median(halves[0]), median(halves[1])
+	a, b := verdict.Median(halves[0]), verdict.Median(halves[1])
 	if a == b {
 		return 0, true
 	}
 	noise = math.Abs(a-b) / min(math.Abs(a), math.Abs(b))
 	return noise, finite(noise) != nil
-}
-
-func median(values []float64) float64 {
-	return benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95).Center
 }
 
 // byTurns reports whether the sides were measured by turns rather than one after

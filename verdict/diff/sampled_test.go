@@ -3,7 +3,6 @@ package diff
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +59,35 @@ func TestTimes(t *testing.T) {
 	}
 }
 
+// Without a collector times and memory are others; the machine alone leaves memory
+// as it is. Counts compare all the same.
+func TestOtherConditions(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change       func(*verdict.Environment)
+		time, memory Answer
+	}{
+		"no collector": {func(e *verdict.Environment) { e.GOGC = "off" }, NotComparable, NotComparable},
+		"a limit":      {func(e *verdict.Environment) { e.GOMEMLIMIT = "1GiB" }, NotComparable, NotComparable},
+		"another CPU":  {func(e *verdict.Environment) { e.CPU = "Apple M4" }, NotComparable, Same},
+		"another Go":   {func(e *verdict.Environment) { e.Go = "go1.25" }, NotComparable, NotComparable},
+	} {
+		t.Run(name, func(t *testing.T) {
+			after := fixture(8)
+			tt.change(&after.Environment)
+			c := Compare(record(fixture(8)), record(after), Options{StrictTimes: true})
+			if r := row(t, c, "macro zerocopy all", "msg/s"); r.Answer != tt.time {
+				t.Errorf("msg/s: %s: %s, want %s", r.Answer, r.Reason, tt.time)
+			}
+			if r := row(t, c, "macro zerocopy all", "allocs/msg"); r.Answer != tt.memory {
+				t.Errorf("allocs/msg: %s: %s, want %s", r.Answer, r.Reason, tt.memory)
+			}
+			if c.ExitCode != 0 || c.Equal != c.Counts || c.Counts == 0 {
+				t.Errorf("exit code %d; %d of %d counts are equal", c.ExitCode, c.Equal, c.Counts)
+			}
+		})
+	}
+}
+
 // What only some of the files say of the machine is not taken for the same.
 func TestUnsaidMachine(t *testing.T) {
 	before := lines(t, "BenchmarkA 1 100 ns/op\n")
@@ -90,7 +118,7 @@ func TestExactAllocations(t *testing.T) {
 	c := Compare(lines(t, exact+"BenchmarkA 1 2 allocs/op\n"), lines(t, exact+"BenchmarkA 1 3 allocs/op\n"), Options{})
 	wantCauses(t, c, "WORSE: A +1.000 allocs/op")
 	c = Compare(lines(t, "BenchmarkA 1 2 allocs/op\n"), lines(t, "BenchmarkA 1 3 allocs/op\n"), Options{})
-	if r := row(t, c, "A - all", "allocs/op"); r.Answer != Insufficient || c.ExitCode != 0 {
+	if r := row(t, c, "A - all", "allocs/op"); r.Answer != Insufficient || c.ExitCode != 4 {
 		t.Errorf("not marked: %s, exit code %d", r.Answer, c.ExitCode)
 	}
 }
@@ -232,23 +260,33 @@ func TestNoise(t *testing.T) {
 	}
 }
 
-// The floor of a scenario is the largest of its paths and of both sides.
-func TestFloorIsTheLargest(t *testing.T) {
-	r := fixture(8)
-	loud := edit(fixture(8), verdict.Macro, func(run *verdict.Run) {
-		run.Path = "loud"
-		if run.Number%2 == 0 {
-			run.WallNanos = run.WallNanos * 3 / 2
-		}
-	})
-	r.Runs = append(r.Runs, slices.DeleteFunc(loud.Runs, func(run verdict.Run) bool { return run.Path != "loud" })...)
-	c := Compare(record(r), record(slower(8, 1.2)), Options{})
-	got := row(t, c, "macro zerocopy all", "msg/s")
-	if got.Answer != Inconclusive || got.Floor == nil || *got.Floor < 45 {
-		t.Errorf("%s, floor %v: want the noise of the other path", got.Answer, got.Floor)
+// The floor of a path is that of its louder side, and not of another path.
+func TestFloorIsOfThePath(t *testing.T) {
+	loud := func(r verdict.Result) verdict.Result {
+		return edit(r, verdict.Macro, func(run *verdict.Run) {
+			if run.Number%2 == 0 {
+				run.WallNanos = run.WallNanos * 3 / 2
+			}
+		})
 	}
-	if quiet := row(t, c, "micro zerocopy all", "msg/s"); quiet.Floor == nil || *quiet.Floor > 2 {
-		t.Errorf("the floor of micro is %v, want its own", quiet.Floor)
+	quiet, other := fixture(8), loud(fixture(8))
+	for _, run := range other.Runs {
+		run.Path = "loud"
+		quiet.Runs = append(quiet.Runs, run)
+	}
+	for name, tt := range map[string]struct {
+		before, after verdict.Result
+		answer        Answer
+		least, most   float64 // floor in percent
+	}{
+		"loud BEFORE":     {loud(fixture(8)), slower(8, 1.2), Inconclusive, 45, 55},
+		"loud AFTER":      {fixture(8), loud(slower(8, 1.2)), Inconclusive, 45, 55},
+		"another is loud": {quiet, slower(8, 1.2), Worse, 0, 2},
+	} {
+		got := row(t, Compare(record(tt.before), record(tt.after), Options{}), "macro zerocopy all", "msg/s")
+		if got.Answer != tt.answer || got.Floor == nil || *got.Floor < tt.least || *got.Floor > tt.most {
+			t.Errorf("%s: %s, floor %s, want %s, %v to %v %%", name, got.Answer, percent(got.Floor), tt.answer, tt.least, tt.most)
+		}
 	}
 }
 

@@ -26,10 +26,13 @@ func (c Comparison) causeLines() (lines []string) {
 		lines = append(lines, oneLine(cause.String()))
 	}
 	if c.Counts > 0 && c.Equal == c.Counts {
-		lines = append(lines, fmt.Sprintf("SAME: %d counts are equal", c.Equal))
+		lines = append(lines, fmt.Sprintf("%s: %d counts are equal", VerdictSame, c.Equal))
 	}
-	if c.ExitCode == exitNothing {
-		lines = append(lines, "NOTHING COMPARED: no figure is on both sides")
+	switch c.Verdict {
+	case VerdictNothing:
+		lines = append(lines, VerdictNothing+": no figure is on both sides")
+	case VerdictUndecided:
+		lines = append(lines, VerdictUndecided+": no count was compared, and no time or memory figure could be judged")
 	}
 	return lines
 }
@@ -78,16 +81,25 @@ func (s Side) hashesEqual() string {
 	return fmt.Sprintf("in %d of %d runs", s.Verified, s.Runs)
 }
 
-// aliasing tells of each path how many shared messages were looked at again.
+// aliasing tells how many shared messages were looked at again, and of which paths,
+// or scenarios of a path, none.
 func (s Side) aliasing() string {
 	if s.Views == nil {
 		return unsaid
 	}
-	sum, skipped := 0, []string{}
+	sum, ofPath := 0, make(map[string]int)
 	for _, v := range s.Views {
 		sum += v.Checked
-		if v.Checked == 0 {
-			skipped = append(skipped, v.Path)
+		ofPath[v.Path] += v.Checked
+	}
+	var skipped []string
+	for _, v := range s.Views {
+		name := v.Path
+		if ofPath[v.Path] > 0 {
+			name = pair(v.Scenario, v.Path)
+		}
+		if v.Checked == 0 && !slices.Contains(skipped, name) {
+			skipped = append(skipped, name)
 		}
 	}
 	if sum == 0 {
@@ -95,7 +107,7 @@ func (s Side) aliasing() string {
 	}
 	out := fmt.Sprintf("%d messages unaltered", sum)
 	if len(skipped) > 0 {
-		out += "; not on " + strings.Join(skipped, ", ")
+		out += "; not on " + few(skipped)
 	}
 	return oneLine(out)
 }

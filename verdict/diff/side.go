@@ -2,6 +2,7 @@ package diff
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/msgpath/msgpath/verdict"
@@ -27,10 +28,16 @@ type point struct {
 // samples are what one side says of a key.
 type samples struct {
 	metric   verdict.Metric
-	points   []point // by run
-	na       int
+	points   []point      // by run
+	na       map[int]bool // runs that did not measure it
 	rounding float64
 }
+
+// runs returns how many runs say anything of a key, be it n/a.
+func (s *samples) runs() int { return len(s.points) + len(s.na) }
+
+// shareNA returns the share of runs that did not measure a key.
+func (s *samples) shareNA() float64 { return float64(len(s.na)) / float64(max(1, s.runs())) }
 
 func (s *samples) values() []float64 {
 	values := make([]float64, len(s.points))
@@ -49,8 +56,21 @@ type side struct {
 	levels   map[level]bool
 	sites    map[verdict.Place]bool // nodes that have figures by site
 	invalid  map[series]bool
+	runs     map[runsKey]map[int]bool // numbers of all runs that have any figure
 	declared []string
 	knows    bool // what is declared
+}
+
+// runsKey is whose runs are numbered alike: rows of roles and those of nodes may be
+// of different files.
+type runsKey struct {
+	series
+	nodes bool
+}
+
+func runsKeyOf(k key) runsKey {
+	of := levelOf(k).of
+	return runsKey{seriesOf(k.Place), of == levelNode || of == levelSite}
 }
 
 // level is how fine a figure is: files of some formats have none by node or site.
@@ -93,6 +113,7 @@ func newSide(name string, record verdict.Record) *side {
 	s := &side{
 		name: name, record: record, samples: make(map[key]*samples), places: make(map[verdict.Place]bool),
 		levels: make(map[level]bool), sites: make(map[verdict.Place]bool), invalid: make(map[series]bool),
+		runs: make(map[runsKey]map[int]bool),
 	}
 	for _, f := range record.Figures {
 		k := key{f.Place, f.Metric.Name}
@@ -105,7 +126,8 @@ func newSide(name string, record verdict.Record) *side {
 		}
 		s.add(k, f)
 	}
-	for _, all := range s.samples {
+	for k, all := range s.samples {
+		s.uncountedSite(k, all)
 		slices.SortStableFunc(all.points, func(a, b point) int { return cmp.Compare(a.run, b.run) })
 	}
 	for _, inv := range record.Invalid() {
@@ -118,18 +140,38 @@ func newSide(name string, record verdict.Record) *side {
 func (s *side) add(k key, f verdict.Figure) {
 	all := s.samples[k]
 	if all == nil {
-		all = &samples{metric: f.Metric}
+		all = &samples{metric: f.Metric, na: make(map[int]bool)}
 		s.samples[k] = all
 	}
+	of := runsKeyOf(k)
+	if s.runs[of] == nil {
+		s.runs[of] = make(map[int]bool)
+	}
+	s.runs[of][f.Run] = true
+	all.metric.Higher = all.metric.Higher || f.Metric.Higher // said in one of several files
 	if f.Metric.Class == verdict.Count {
 		all.metric.Class = verdict.Count // marked exact in one of several files
 	}
 	if !f.Known {
-		all.na++
+		all.na[f.Run] = true
 		return
 	}
 	all.points = append(all.points, point{f.Run, f.Value})
 	all.rounding = max(all.rounding, f.Rounding)
+}
+
+// uncountedSite makes a site n/a in the runs in which its node is: these have no
+// figures by site.
+func (s *side) uncountedSite(k key, all *samples) {
+	node := s.samples[key{nodeOf(k.Place), k.unit}]
+	if k.Site == "" || node == nil {
+		return
+	}
+	for run := range node.na {
+		if !slices.ContainsFunc(all.points, func(p point) bool { return p.run == run }) {
+			all.na[run] = true
+		}
+	}
 }
 
 // nodeOf returns the place of a site's node.
@@ -182,7 +224,7 @@ func (s *side) zeros(k key) *samples {
 	if node == nil || !s.sites[nodeOf(k.Place)] {
 		return nil
 	}
-	zero := &samples{metric: node.metric, na: node.na}
+	zero := &samples{metric: node.metric, na: maps.Clone(node.na)}
 	for _, p := range node.points {
 		zero.points = append(zero.points, point{run: p.run})
 	}

@@ -237,7 +237,7 @@ func TestTotalsAreNotRepeated(t *testing.T) {
 
 // Ten lines of one site do not hide the rest of the verdict.
 func TestManyLines(t *testing.T) {
-	c := Cause{Kind: kindWorse, Site: "s", Text: "+1", Lines: []string{"a:1", "b:2", "c:3", "d:4", "e:5"}}
+	c := Cause{Kind: CauseWorse, Site: "s", Text: "+1", Lines: []string{"a:1", "b:2", "c:3", "d:4", "e:5"}}
 	if got, want := c.String(), "WORSE: s +1, a:1, b:2, c:3 and 2 more"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -304,5 +304,18 @@ func TestInterval(t *testing.T) {
 	s.Low = nil
 	if got, want := interval(s, r), "1.23 ms"; got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+// Sides that one command made are made again by that command alone.
+func TestMadeByOneCommand(t *testing.T) {
+	c := Compare(record(fixture(8)), record(fixture(8)), Options{MadeBy: []string{"bin/msgpath bench-diff a b"}})
+	var text bytes.Buffer
+	if err := WriteMarkdown(&text, c); err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(text.String(), "#### Reproduce")
+	if want := "\n\n```sh\nbin/msgpath bench-diff a b\n```\n"; block != want {
+		t.Errorf("block is %q, want %q", block, want)
 	}
 }

@@ -6,19 +6,34 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-func TestJudgeChange(t *testing.T) {
-	sample := func(metric string, v ...float64) verdict.Record {
+// change is what a limit of the change from base to run comes to.
+type change struct {
+	name, bounds string
+	run, base    verdict.Record
+	want         verdict.Verdict
+	detail       string
+}
+
+func (tt change) judge(t *testing.T) {
+	metric := tt.run.Figures[0].Metric.Name
+	l := Judge(parsed(t, "  - {metric: '"+metric+"', "+tt.bounds+"}"), tt.run, &tt.base).Lines[0]
+	if l.Verdict != tt.want || l.Detail != tt.detail {
+		t.Errorf("%s %q, want %s %q (value %v, base %v)", l.Verdict, l.Detail, tt.want, tt.detail, l.Value, l.Base)
+	}
+}
+
+// sampler makes records of a metric at one place.
+func sampler(t *testing.T) func(metric string, v ...float64) verdict.Record {
+	return func(metric string, v ...float64) verdict.Record {
 		return record(figures(t, "macro baseline all", metric, v...))
 	}
-	slow, fast := []float64{200, 201, 202, 203, 204, 205}, []float64{100, 101, 102, 103, 104, 105}
-	tests := []struct {
-		name, bounds string
-		run, base    verdict.Record
-		want         verdict.Verdict
-		detail       string
-	}{
+}
+
+func TestJudgeChange(t *testing.T) {
+	sample := sampler(t)
+	for _, tt := range []change{
 		{"same", "change: {equal: 0}", sample("decodes/msg", 6, 6), sample("decodes/msg", 6), verdict.Pass, ""},
-		{"one more", "change: {max: 0}", sample("decodes/msg", 6, 7), sample("decodes/msg", 6), verdict.Fail, ""},
+		{"one more", "change: {max: 0}", sample("decodes/msg", 7, 7), sample("decodes/msg", 6), verdict.Fail, ""},
 		{"one less", "change: {max: 0}", sample("decodes/msg", 5), sample("decodes/msg", 6), verdict.Pass, ""},
 		{"within percent", "change: {max: 2%}", sample("B/msg", 102, 100), sample("B/msg", 100), verdict.Pass, ""},
 		{"beyond percent", "change: {max: 2%}", sample("B/msg", 102.1), sample("B/msg", 100), verdict.Fail, ""},
@@ -30,23 +45,54 @@ func TestJudgeChange(t *testing.T) {
 		{"still 0", "change: {max: 0%}", sample("copies/msg", 0), sample("copies/msg", 0), verdict.Pass, ""},
 		{"percent of a negative base", "change: {max: 10%}", sample("live-heap-B", -95), sample("live-heap-B", -100), verdict.Pass, ""},
 		{"from the base's median", "change: {max: 0}", sample("B/msg", 5), sample("B/msg", 1, 5, 9), verdict.Pass, ""},
-
-		{"time, slower", "change: {max: 50%}", sample("ns/msg", slow...), sample("ns/msg", fast...), verdict.Fail, ""},
-		{"time, within", "change: {max: 110%}", sample("ns/msg", slow...), sample("ns/msg", fast...), verdict.Pass, ""},
 		{
-			"time, near the bound", "change: {max: 98%}", sample("ns/msg", slow...), sample("ns/msg", fast...),
+			"n/a in the base", "change: {max: 0}", sample("decodes/msg", 1), record(unknown(figures(t, "macro baseline all", "decodes/msg", 1))),
+			verdict.NotApplicable, "n/a in the base, and a number is required",
+		},
+		{
+			"not in the base", "change: {max: 0}", sample("decodes/msg", 1), record(figures(t, "micro baseline all", "hashes/msg", 1)),
+			Unmatched, `in the base, no metric here is called "decodes/msg": did you mean "hashes/msg"?`,
+		},
+		{
+			"gone", "change: {max: 0}", record(figures(t, "micro baseline all", "decodes/msg", 1)),
+			record(figures(t, "micro baseline all", "decodes/msg", 1), figures(t, "macro baseline all", "decodes/msg", 1)),
+			verdict.Fail, "the base has it, the run does not",
+		},
+	} {
+		t.Run(tt.name, tt.judge)
+	}
+}
+
+func TestJudgeChangeOfTimes(t *testing.T) {
+	sample := sampler(t)
+	slow, fast := []float64{200, 201, 202, 203, 204, 205}, []float64{100, 101, 102, 103, 104, 105}
+	for _, tt := range []change{
+		{"slower", "change: {max: 50%}", sample("ns/msg", slow...), sample("ns/msg", fast...), verdict.Fail, ""},
+		{"within", "change: {max: 110%}", sample("ns/msg", slow...), sample("ns/msg", fast...), verdict.Pass, ""},
+		{
+			"near the bound", "change: {max: 98%}", sample("ns/msg", slow...), sample("ns/msg", fast...),
 			verdict.Inconclusive, "the median's 95 % interval lies on both sides of the limit",
 		},
 		{
-			"time, too few", "change: {max: 50%}", sample("ns/msg", slow...), sample("ns/msg", 100),
+			"too few", "change: {max: 50%}", sample("ns/msg", slow...), sample("ns/msg", 100),
 			verdict.Inconclusive, "1 samples are too few for an interval of the median: 6 are needed",
 		},
+	} {
+		t.Run(tt.name, tt.judge)
+	}
+}
+
+// What was measured under other conditions is not compared where it depends on
+// them.
+func TestJudgeChangeOfConditions(t *testing.T) {
+	sample := sampler(t)
+	for _, tt := range []change{
 		{
-			"time, another machine", "change: {max: 50%}", sample("ns/msg", slow...), with(sample("ns/msg", fast...), "cpu", "M4"),
+			"time, another machine", "change: {max: 50%}", sample("ns/msg", 2), with(sample("ns/msg", 1), "cpu", "M4"),
 			verdict.Inconclusive, "not comparable: cpu is AMD EPYC, of the base M4",
 		},
 		{
-			"time, unknown machine", "change: {max: 50%}", with(sample("ns/msg", slow...), "cpu", ""), with(sample("ns/msg", fast...), "cpu", ""),
+			"time, unknown machine", "change: {max: 50%}", with(sample("ns/msg", 2), "cpu", ""), with(sample("ns/msg", 1), "cpu", ""),
 			verdict.Inconclusive, "not comparable: cpu is not known",
 		},
 		{
@@ -61,27 +107,28 @@ func TestJudgeChange(t *testing.T) {
 			verdict.Inconclusive, "not comparable: profile is 1kB@100, of the base 9kB@100",
 		},
 		{
-			"n/a in the base", "change: {max: 0}", sample("decodes/msg", 1), record(unknown(figures(t, "macro baseline all", "decodes/msg", 1))),
-			verdict.Inconclusive, "n/a in the base",
+			"time, another collector", "change: {max: 50%}", with(sample("ns/msg", 2), "gogc", "off"), with(sample("ns/msg", 1), "gogc", "100"),
+			verdict.Inconclusive, "not comparable: gogc is off, of the base 100",
 		},
 		{
-			"not in the base", "change: {max: 0}", sample("decodes/msg", 1), record(figures(t, "micro baseline all", "hashes/msg", 1)),
-			verdict.Inconclusive, "the base lacks it",
+			"memory, another collector", "change: {max: 50%}", with(sample("B/msg", 2), "gogc", "off"), with(sample("B/msg", 1), "gogc", "100"),
+			verdict.Inconclusive, "not comparable: gogc is off, of the base 100",
 		},
 		{
-			"gone", "change: {max: 0}", record(figures(t, "micro baseline all", "decodes/msg", 1)),
-			record(figures(t, "micro baseline all", "decodes/msg", 1), figures(t, "macro baseline all", "decodes/msg", 1)),
-			verdict.Fail, "the base has it, the run does not",
+			"memory, another limit", "change: {max: 50%}", with(sample("B/msg", 2), "gomemlimit", "1GiB"), sample("B/msg", 1),
+			verdict.Inconclusive, "not comparable: gomemlimit is 1GiB, of the base not known",
 		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			metric := tt.run.Figures[0].Metric.Name
-			l := Judge(parsed(t, "  - {metric: '"+metric+"', "+tt.bounds+"}"), tt.run, &tt.base).Lines[0]
-			if l.Verdict != tt.want || l.Detail != tt.detail {
-				t.Errorf("%s %q, want %s %q (value %v, base %v)", l.Verdict, l.Detail, tt.want, tt.detail, l.Value, l.Base)
-			}
-		})
+		{
+			"memory, other tags", "change: {max: 50%}", with(sample("B/msg", 2), "tags", "race"), with(sample("B/msg", 1), "tags", "x"),
+			verdict.Inconclusive, "not comparable: tags is race, of the base x",
+		},
+		{"counts, another collector", "change: {max: 0}", with(sample("decodes/msg", 2), "gogc", "off"), with(sample("decodes/msg", 1), "gogc", "100"), verdict.Fail, ""},
+		{
+			"bytes, another hash", "change: {max: 0}", with(sample("hashed-B/msg", 9), "hash", "blake3"), with(sample("hashed-B/msg", 1), "hash", "waku-sha256"),
+			verdict.Inconclusive, "not comparable: hash is blake3, of the base waku-sha256",
+		},
+	} {
+		t.Run(tt.name, tt.judge)
 	}
 }
 
@@ -108,5 +155,18 @@ func TestJudgeChangeWithoutBase(t *testing.T) {
 	}
 	if _, needs := parsed(t, "  - {metric: decodes/msg, hard: {max: 0}}").NeedsBase(); needs {
 		t.Error("NeedsBase of an absolute limit")
+	}
+}
+
+// The fewest samples that are asked for are those whose median has an interval.
+func TestLeastSamples(t *testing.T) {
+	for n := 1; n <= 2*leastSamples; n++ {
+		values := make([]float64, n)
+		for i := range values {
+			values[i] = float64(i)
+		}
+		if few := n < leastSamples; few != intervalOf(values).open() {
+			t.Errorf("%d samples: too few is %t, the interval is %v", n, few, intervalOf(values))
+		}
 	}
 }

@@ -8,32 +8,15 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// What figures depend on besides the code, by the names of
-// [verdict.Record.Conditions].
-var (
-	work     = []string{"profile", "seed", "messages"}
-	setup    = []string{"window", "hash", "archive", "cold", "counting", "go", "goarch", "gomaxprocs"}
-	machine  = []string{"cpu", "goos"}
-	settings = slices.Concat(work, setup, machine)
-)
-
-// conditionsOf returns what figures of a metric depend on.
-func conditionsOf(m verdict.Metric) []string {
-	switch {
-	case m.Class == verdict.Time:
-		return settings
-	case m.Class == verdict.Memory:
-		return slices.Concat(work, setup)
-	case dimensionOf(m.Name) == bytesOf:
-		return work
-	}
-	return nil
-}
+// settings are the names that a budget's settings may have: all that any figure
+// depends on.
+var settings = verdict.DependsOn(verdict.Metric{Class: verdict.Time})
 
 // differences names the conditions that keep figures of a metric from being
-// compared.
+// compared. One that only one side says keeps them too: what is not known passes
+// nothing.
 func differences(m verdict.Metric, run, base verdict.Record) (all []string) {
-	for _, name := range conditionsOf(m) {
+	for _, name := range verdict.DependsOn(m) {
 		now, one := run.Condition(name)
 		before, other := base.Condition(name)
 		switch {

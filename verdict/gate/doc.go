@@ -44,13 +44,15 @@
 //
 // Counts hold for any settings. Memory and times do not: a figure of these is
 // INCONCLUSIVE where the run was not measured with the settings of the file, if
-// that has any. They are the configuration lines of the run's Go benchmark
-// format, as profile, messages, seed, archive.
+// that has any. They are what [verdict.DependsOn] names for times, as profile,
+// messages, seed, archive, gogc.
 //
 // Everything that is wrong with a file is reported at once, each with file, line
 // and column: an unknown or repeated key, a value of the wrong type, an alias, a
 // pattern that cannot be one, min above max, a limit without a bound, a file
-// without a limit.
+// without a limit. So is a character that ends a line for some readers of YAML and
+// not for others, wherever it stands: U+0085, U+2028, U+2029, and a carriage return
+// alone.
 //
 // # How a limit is judged
 //
@@ -58,7 +60,13 @@
 // match: one sample outside is a FAIL, and one sample is enough to PASS. Counts
 // are exact, and what a run allocates depends on the code and hardly on the
 // machine. A limit of memory is therefore one for the worst run, not for the
-// middle. A change is that of each sample from the base's median.
+// middle. A change of memory is that of each sample from the base's median. A
+// change of a count is judged at both ends: the greatest sample from the base's
+// greatest, the least from its least. So a run holds against itself, also where
+// its counts vary.
+//
+// A site that a file does not list is 0 in each run of a node of which it lists
+// others, unless the file declares its sites and not this one.
 //
 // Times are judged by the median's 95 % interval, without an assumption about
 // how times are distributed: PASS if the whole interval is inside, FAIL if all
@@ -66,15 +74,24 @@
 // interval and are INCONCLUSIVE. A change is judged by both intervals, and holds
 // only where it holds for each pair of values from them.
 //
-// A change of times is INCONCLUSIVE where the machine, the Go version or the
-// settings differ; of memory where Go or the settings differ; of bytes counted
-// where the messages differ. Other counts compare with those of any machine.
+// A change of times is INCONCLUSIVE where the machine, the build or the settings
+// differ, or only one side says them; of memory where the build or the settings
+// do; of bytes counted where the workload does: see [verdict.DependsOn]. Other
+// counts compare with those of any machine.
 //
 // # What is never a pass
 //
 // A count that is n/a, in a build without the counters or of a run that counted
 // nothing at all; a run that was invalid or not verified; a pattern that matches
-// nothing; a place that the base has and the run lacks. See [Report.ExitCode].
+// nothing; a place that the base has and the run lacks; a change from a base whose
+// figure is n/a, or in which a limit's patterns match nothing; a report of which
+// every line is INCONCLUSIVE. A place that the base lacks while it has others of
+// the limit is INCONCLUSIVE. See [Report.ExitCode].
+//
+// # What the ratchet may change
+//
+// [Ratchet] parses what it wrote: it has to be the old budget but for the numbers
+// that were meant to change. Else it is an error and there is no new text.
 //
 // # Limits and life cycle
 //

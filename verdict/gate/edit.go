@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"reflect"
 	"slices"
 	"unicode/utf8"
 )
@@ -61,4 +62,43 @@ func offsetOf(data []byte, at Position) int {
 		offset += size
 	}
 	return offset
+}
+
+// sameBut returns an error unless a budget is another one but for the edits:
+// those were made where they were meant, and nowhere else.
+func sameBut(before, after Budget, edits []edit) error {
+	texts := make(map[Position]string, len(edits))
+	for _, e := range edits {
+		texts[e.at] = e.new
+	}
+	old := placeless(before, func(q Quantity) string { return cmp.Or(texts[q.At], q.text) })
+	now := placeless(after, func(q Quantity) string { return q.text })
+	if len(old) != len(now) {
+		return fmt.Errorf("%d limits would become %d", len(old), len(now))
+	}
+	for i := range old {
+		if !reflect.DeepEqual(old[i], now[i]) {
+			return fmt.Errorf("%s: the rewritten file would not say what is meant here", before.Limits[i].At)
+		}
+	}
+	return nil
+}
+
+// placeless returns the limits of a budget without positions and values, their
+// bounds as text.
+func placeless(b Budget, text func(Quantity) string) []Limit {
+	limits := slices.Clone(b.Limits)
+	for i := range limits {
+		limits[i].At, limits[i].Table = Position{}, Position{}
+		limits[i].Ranges = slices.Clone(limits[i].Ranges)
+		for j := range limits[i].Ranges {
+			r := &limits[i].Ranges[j]
+			for _, q := range []**Quantity{&r.Equal, &r.Min, &r.Max} {
+				if *q != nil {
+					*q = &Quantity{text: text(**q)}
+				}
+			}
+		}
+	}
+	return limits
 }

@@ -28,8 +28,8 @@ limits:
 	result := verdict.Result{
 		Environment: verdict.Environment{Counting: true}, Verified: true,
 		Runs: []verdict.Run{{
-			Scenario: "micro_run1", Path: "zerocopy", Number: 1, Messages: 2, WallNanos: 1, Verified: true,
-			Nodes: []verdict.Node{{Name: "node", Role: verdict.RoleAll, Sites: []counters.SiteCounts{
+			Scenario: "micro_run1", Path: "zerocopy", Number: 1, Messages: 2, WallNanos: 1, Published: 2, Verified: true,
+			Nodes: []verdict.Node{{Name: "node", Role: verdict.RoleAll, Delivered: 2, Sites: []counters.SiteCounts{
 				{Site: "relay.validator", Counts: counters.Counts{Decodes: 3}},
 			}}},
 		}},
@@ -42,13 +42,13 @@ limits:
 	// Output:
 	// FAIL (exit code 1): bench.json: 0 pass, 1 FAIL
 	//
-	// verdict  limit         bound  value  places  samples
-	// ──────────────────────────────────────────────────────
-	// FAIL     decoded once  = 1      1.5       1        1
-	//
 	// FAIL  budget.yaml:4:5
 	//   micro zerocopy all decodes/msg: 1.5, want 1; 1 of 1 samples
 	//   reason: everything behind the validator shares its message
 	//   owner: relay
+	//
+	// verdict  limit         bound  value  places  samples
+	// ──────────────────────────────────────────────────────
+	// FAIL     decoded once  = 1      1.5       1        1
 	// exit 1
 }

@@ -72,6 +72,7 @@ type outcome struct {
 	base     *float64
 	outside  float64 // how far value is outside; negative: inside
 	rejected int     // samples that are outside
+	baseless bool    // it is of a change, and the base lacks the place
 	detail   string
 }
 
@@ -94,6 +95,10 @@ func (j judgement) line(l Limit, r Range) Line {
 		Verdict: verdict.Pass, Reason: l.Reason, Owner: l.Owner, table: l.Table, title: l.Title,
 	}
 	found := j.now.matching(l)
+	if r.Kind.relative() {
+		found = append(found, j.emptied(l)...)
+	}
+	baseless := 0
 	var worst *outcome
 	see := func(o outcome) {
 		line.Outside += o.rejected
@@ -104,17 +109,24 @@ func (j judgement) line(l Limit, r Range) Line {
 	for _, s := range found {
 		line.Places++
 		line.Samples += len(s.figures)
-		see(j.outcome(l, r, s))
+		o := j.outcome(l, r, s)
+		if o.baseless {
+			baseless++
+		}
+		see(o)
 	}
 	if r.Kind.relative() {
 		for _, s := range j.vanished(l) {
 			see(s)
 		}
 	}
-	if worst != nil {
-		line.take(*worst, j.run)
-	} else {
+	switch {
+	case worst == nil:
 		line.Verdict, line.Detail = j.nothing(l)
+	case baseless == line.Places && worst.baseless:
+		line.Verdict, line.Detail = Unmatched, "in the base, "+j.before.explain(l)
+	default:
+		line.take(*worst, j.run)
 	}
 	if r.Kind.soft() && line.Verdict == verdict.Fail {
 		line.Verdict = verdict.Warn
@@ -123,7 +135,7 @@ func (j judgement) line(l Limit, r Range) Line {
 }
 
 // nothing judges a limit that matches no figure. A node that was not counted has
-// no figures at sites, and those are n/a; and where all sites have a row of their
+// no figures at sites where nothing declares these, and they are n/a; and where all sites have a row of their
 // own in a table, its row for the others holds.
 func (j judgement) nothing(l Limit) (v verdict.Verdict, detail string) {
 	whole := l
@@ -139,18 +151,6 @@ func (j judgement) nothing(l Limit) (v verdict.Verdict, detail string) {
 		return verdict.Pass, ""
 	}
 	return Unmatched, j.now.explain(l)
-}
-
-// vanished returns the places that the base has and the run lacks.
-func (j judgement) vanished(l Limit) (all []outcome) {
-	for _, s := range j.before.matching(l) {
-		if j.now.at[place{s.Place, s.metric.Name}] == nil {
-			all = append(all, outcome{
-				verdict: verdict.Fail, at: s, outside: math.Inf(1), detail: "the base has it, the run does not",
-			})
-		}
-	}
-	return all
 }
 
 // outcome judges a range at one place.
@@ -219,77 +219,20 @@ func intervalOf(values []float64) interval {
 	return interval{s.Lo, s.Hi}
 }
 
+// leastSamples is the fewest samples whose median has an interval at confidence:
+// of fewer, the chance that all lie on one side of the true median is larger than
+// that allows.
+var leastSamples = func() int {
+	for n := 1; ; n++ {
+		if 1-math.Pow(2, float64(1-n)) >= confidence {
+			return n
+		}
+	}
+}()
+
 func undecided(samples int) string {
-	if intervalOf(make([]float64, samples)).open() {
-		return fmt.Sprintf("%d samples are too few for an interval of the median: 6 are needed", samples)
+	if samples < leastSamples {
+		return fmt.Sprintf("%d samples are too few for an interval of the median: %d are needed", samples, leastSamples)
 	}
-	return "the median's 95 % interval lies on both sides of the limit"
-}
-
-// change judges the difference to the base.
-func (j judgement) change(r Range, s *series, values []float64) outcome {
-	if j.base == nil {
-		return outcome{at: s, verdict: verdict.NotApplicable, detail: "n/a: a change, and there is no base"}
-	}
-	before, detail := j.baseOf(s)
-	if other := differences(s.metric, j.run, *j.base); detail == "" && len(other) > 0 {
-		detail = "not comparable: " + strings.Join(other, "; ")
-	}
-	if detail != "" {
-		return outcome{at: s, verdict: verdict.Inconclusive, detail: detail}
-	}
-	base := median(before)
-	o := eachSample(r, s, values, base)
-	if s.metric.Class == verdict.Time {
-		o = middleChange(r, s, values, before)
-	}
-	o.base = &base
-	return o
-}
-
-// middleChange judges the change of a median by both intervals.
-func middleChange(r Range, s *series, values, before []float64) outcome {
-	o := middle(s, values)
-	o.verdict = r.compareChange(intervalOf(values), intervalOf(before))
-	o.outside = r.around(median(before)).excess(o.value, 0)
-	if o.verdict == verdict.Inconclusive {
-		o.detail = undecided(min(len(values), len(before)))
-	}
-	return o
-}
-
-// baseOf returns the samples of the base at the place of s, and what keeps them
-// from being compared. A node that the base counted did nothing at a site that
-// the base does not list.
-func (j judgement) baseOf(s *series) (values []float64, detail string) {
-	if before := j.before.at[place{s.Place, s.metric.Name}]; before != nil {
-		if values, known := before.values(); known {
-			return values, ""
-		}
-		return nil, "n/a in the base"
-	}
-	node := s.Place
-	node.Site = ""
-	if before := j.before.at[place{node, s.metric.Name}]; s.Site != "" && before != nil {
-		if values, known := before.values(); known {
-			return make([]float64, len(values)), ""
-		}
-	}
-	return nil, "the base lacks it"
-}
-
-// compareChange judges a change between two intervals: it is decided only where
-// every pair of values decides alike.
-func (r Range) compareChange(now, before interval) verdict.Verdict {
-	if before.open() || now.open() {
-		return verdict.Inconclusive
-	}
-	least, most := r.around(before.low), r.around(before.high)
-	switch {
-	case least.compare(now) == verdict.Pass && most.compare(now) == verdict.Pass:
-		return verdict.Pass
-	case least.above(now) && most.above(now), least.below(now) && most.below(now):
-		return verdict.Fail
-	}
-	return verdict.Inconclusive
+	return fmt.Sprintf("the median's %g %% interval lies on both sides of the limit", 100*confidence)
 }

@@ -102,11 +102,11 @@ func result(a, b []counters.SiteCounts) verdict.Result {
 		Environment: verdict.Environment{Counting: true, Sites: []string{"relay.handler", "relay.validator", "storesync.storesync"}},
 		Settings:    verdict.Settings{Messages: 2, PayloadBytes: 2000, Profile: "1kB@100"},
 		Runs: []verdict.Run{{
-			Scenario: "macro", Path: "baseline", Number: 1, Messages: 2, WallNanos: 1, Verified: true,
+			Scenario: "macro", Path: "baseline", Number: 1, Messages: 2, WallNanos: 1, Published: 2, Verified: true,
 			Nodes: []verdict.Node{
 				{Name: "A", Role: verdict.RolePublisher, Sites: a},
 				{
-					Name: "B", Role: verdict.RoleReceiver, Sites: b,
+					Name: "B", Role: verdict.RoleReceiver, Delivered: 2, Sites: b,
 					Lines: []counters.SiteLines{{Site: "relay.handler", Event: "decode", At: []string{"relay/handle.go:7"}}},
 				},
 			},

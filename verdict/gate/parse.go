@@ -57,6 +57,9 @@ func (p *parser) failf(n *yaml.Node, format string, args ...any) {
 }
 
 func (p *parser) document(data []byte) (limits []Limit) {
+	if p.breaks(data); len(p.problems) > 0 {
+		return nil
+	}
 	var doc yaml.Node
 	if err := yaml.Load(data, &doc); err != nil {
 		p.problems = append(p.problems, syntaxProblem(p.file, err))
@@ -86,6 +89,23 @@ func (p *parser) document(data []byte) (limits []Limit) {
 		p.failf(root, "has no limit")
 	}
 	return limits
+}
+
+// breaks reports the characters that end a line for some readers of YAML and not
+// for others: behind one of them no position would be sure.
+func (p *parser) breaks(data []byte) {
+	at := Position{p.file, 1, 1}
+	text := string(data)
+	for i, c := range text {
+		switch {
+		case c == '\n':
+			at.Line, at.Column = at.Line+1, 1
+			continue
+		case c == '\u0085' || c == '\u2028' || c == '\u2029' || c == '\r' && !strings.HasPrefix(text[i+1:], "\n"):
+			p.problems = append(p.problems, problem{at, fmt.Sprintf("the character %U ends a line for some readers and not for others", c)})
+		}
+		at.Column++
+	}
 }
 
 // settings reads what the limits of the file were made for. A setting may look

@@ -1,7 +1,6 @@
 package gate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"regexp"
@@ -78,7 +77,7 @@ func parseQuantity(s, metric string) (Quantity, error) {
 	}
 	q.Value *= unit.scale
 	if math.IsInf(q.Value, 0) {
-		return Quantity{}, errors.New("is out of range")
+		return Quantity{}, fmt.Errorf("%q is out of range", s)
 	}
 	return q, nil
 }

@@ -61,7 +61,8 @@ func (t Tightening) ExitCode() int { return t.Report.ExitCode() }
 //
 // A budget that the run does not hold even so is not tightened at all: the
 // report says why, and [Tightening.ExitCode] is not 0. The error is that of
-// [Parse] or [Options.Validate].
+// [Parse] or [Options.Validate], or names a bound that cannot be rewritten: the new
+// text is parsed, and has to be the old budget but for the numbers that change.
 func Ratchet(name string, data []byte, run verdict.Record, o Options) (Tightening, error) {
 	budget, err := Parse(name, data)
 	if err != nil {
@@ -87,6 +88,9 @@ func Ratchet(name string, data []byte, run verdict.Record, o Options) (Tightenin
 		return Tightening{}, fmt.Errorf("gate: tighten %s: %w", name, err)
 	}
 	tightened, err := Parse(name, text)
+	if err == nil {
+		err = sameBut(budget, tightened, r.edits)
+	}
 	if err != nil {
 		return Tightening{}, fmt.Errorf("gate: tighten %s: %w", name, err)
 	}

@@ -127,20 +127,23 @@ func TestRatchetLeavesBounds(t *testing.T) {
 		figures(t, "macro baseline all", "decodes/msg", 6, 6), figures(t, "macro envelope all", "decodes/msg", 3, 3),
 		figures(t, "macro baseline all", "B/msg", 5), figures(t, "macro baseline all", "ns/msg", 1, 2, 3, 4, 5),
 	)
-	for name, text := range map[string]string{
-		"places differ":       "limits: [{metric: decodes/msg, soft: {equal: 9}}]",
-		"already tighter":     "limits: [{metric: decodes/msg, soft: {max: 2}}]",
-		"other settings":      "settings: {messages: 20}\nlimits: [{metric: B/msg, hard: {max: 9}}]",
-		"too few times":       "limits: [{metric: ns/msg, hard: {max: 99, min: 0}}]",
-		"a change":            "limits: [{metric: B/msg, hard: {max: 5}, change: {max: 9}}]",
-		"measured to a digit": "limits: [{metric: decodes/msg, hard: {max: 6.000000000000001}}]",
+	for name, tt := range map[string]struct {
+		text string
+		want int
+	}{
+		"places differ":       {"limits: [{metric: decodes/msg, soft: {equal: 9}}]", verdict.ExitOK},
+		"already tighter":     {"limits: [{metric: decodes/msg, soft: {max: 2}}]", verdict.ExitOK},
+		"other settings":      {"settings: {messages: 20}\nlimits: [{metric: B/msg, hard: {max: 9}}]", verdict.ExitUnexamined},
+		"too few times":       {"limits: [{metric: ns/msg, hard: {max: 99, min: 0}}]", verdict.ExitUnexamined},
+		"a change":            {"limits: [{metric: B/msg, hard: {max: 5}, change: {max: 9}}]", verdict.ExitOK},
+		"measured to a digit": {"limits: [{metric: decodes/msg, hard: {max: 6.000000000000001}}]", verdict.ExitOK},
 	} {
-		text = "version: 1\n" + text
+		text := "version: 1\n" + tt.text
 		got, err := Ratchet("b.yaml", []byte(text), run, Options{All: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got.ExitCode() != verdict.ExitOK || len(got.Changes) > 0 || string(got.Text) != text {
+		if got.ExitCode() != tt.want || len(got.Changes) > 0 || string(got.Text) != text {
 			t.Errorf("%s: exit code %d, changes %+v", name, got.ExitCode(), got.Changes)
 		}
 	}

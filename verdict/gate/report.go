@@ -111,15 +111,15 @@ func fold(lines []Line) (folded []Line) {
 // run or the base is invalid, not verified or not counted, or a figure that a
 // limit speaks of is n/a; else [verdict.ExitFailed] if a limit fails, which with
 // Strict is one that is WARN or INCONCLUSIVE too; else [verdict.ExitUnexamined]
-// if the patterns of a limit match nothing, or there is no limit; else
-// [verdict.ExitOK].
+// if the patterns of a limit match nothing, nothing is decided because every line
+// is INCONCLUSIVE, or there is no limit; else [verdict.ExitOK].
 func (r Report) ExitCode() int {
 	switch {
 	case len(r.Invalid) > 0 || r.count(verdict.NotApplicable) > 0:
 		return verdict.ExitInvalid
 	case r.count(verdict.Fail) > 0, r.Strict && r.count(verdict.Warn)+r.count(verdict.Inconclusive) > 0:
 		return verdict.ExitFailed
-	case len(r.Lines) == 0 || r.count(Unmatched) > 0:
+	case r.count(verdict.Inconclusive) == len(r.Lines) || r.count(Unmatched) > 0:
 		return verdict.ExitUnexamined
 	}
 	return verdict.ExitOK

@@ -31,6 +31,8 @@ func TestExitCode(t *testing.T) {
 		{"pass", pass, false, 0, 0},
 		{"warn", pass + warn, false, 0, 1},
 		{"inconclusive", pass + inconclusive, false, 0, 1},
+		{"nothing but inconclusive", inconclusive + inconclusive, false, 4, 1},
+		{"warn and inconclusive", warn + inconclusive, false, 0, 1},
 		{"fail", pass + fail, false, 1, 1},
 		{"unmatched", pass + unmatched, false, 4, 4},
 		{"warn and unmatched", warn + unmatched, false, 4, 1},

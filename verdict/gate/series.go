@@ -69,6 +69,38 @@ func (s *series) values() ([]float64, bool) {
 	return values, len(values) > 0
 }
 
+// rounding returns the most by which any sample may lie beside what was measured.
+func (s *series) rounding() (most float64) {
+	for _, f := range s.figures {
+		most = max(most, f.Rounding)
+	}
+	return most
+}
+
+// has reports whether there is a series of the same metric at the same place.
+func (c collection) has(s *series) bool { return c.at[place{s.Place, s.metric.Name}] != nil }
+
+// zeros returns a series in the place of one at a site that is not listed: 0 for
+// each sample in which the node has other sites, nil if it has none.
+func (c collection) zeros(s *series) *series {
+	if s.Site == "" {
+		return nil
+	}
+	i := slices.IndexFunc(c.all, func(other *series) bool {
+		p := other.Place
+		p.Site = s.Site
+		return other.Site != "" && p == s.Place && other.metric.Name == s.metric.Name
+	})
+	if i < 0 {
+		return nil
+	}
+	zeros := &series{Place: s.Place, metric: c.all[i].metric, figures: slices.Clone(c.all[i].figures)}
+	for i := range zeros.figures {
+		zeros.figures[i].Place, zeros.figures[i].Value, zeros.figures[i].Rounding = s.Place, 0, 0
+	}
+	return zeros
+}
+
 // roleSites returns the figures of roles at sites: the sums over the nodes of a
 // role. A record has figures at sites for nodes alone.
 func roleSites(r verdict.Record) []verdict.Figure {
@@ -137,14 +169,4 @@ func (r nodeRoles) of(p verdict.Place) []string {
 // there already.
 func isRole(name string) bool {
 	return name == verdict.RoleAll || name == verdict.RolePublisher || name == verdict.RoleReceiver
-}
-
-// median returns the middle of values.
-func median(values []float64) float64 {
-	sorted := slices.Sorted(slices.Values(values))
-	n := len(sorted)
-	if n%2 == 1 {
-		return sorted[n/2]
-	}
-	return sorted[n/2-1]/2 + sorted[n/2]/2
 }

@@ -3,6 +3,7 @@ package gate
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -14,11 +15,14 @@ import (
 // width is the most columns of the text.
 const width = 100
 
-// WriteText writes the report for a person: what came of it, a table with one
-// line for each verdict, then what does not pass with its cause. At most 100
-// columns.
+// WriteText writes the report for a person: what came of it, what does not pass
+// with its cause, and a table with one line for each verdict, the worst first.
+// At most 100 columns.
 func WriteText(w io.Writer, r Report) error {
 	var b strings.Builder
+	r.Lines = slices.SortedStableFunc(slices.Values(r.Lines), func(a, b Line) int {
+		return slices.Index(worstFirst, a.Verdict) - slices.Index(worstFirst, b.Verdict)
+	})
 	b.WriteString(wrapped("", r.headline()) + "\n")
 	for _, cause := range r.Invalid {
 		b.WriteString(wrapped("  ", cause) + "\n")
@@ -26,18 +30,23 @@ func WriteText(w io.Writer, r Report) error {
 	for _, note := range r.Notes {
 		b.WriteString(wrapped("  ", "note: "+note) + "\n")
 	}
-	if len(r.Lines) > 0 {
-		b.WriteString("\n" + r.table() + "\n")
-	}
 	for _, l := range r.Lines {
 		if l.Verdict != verdict.Pass {
 			b.WriteString("\n" + l.paragraph())
 		}
 	}
+	if len(r.Lines) > 0 {
+		b.WriteString("\n" + r.table() + "\n")
+	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("gate: write text: %w", err)
 	}
 	return nil
+}
+
+// worstFirst is the order in which a person reads verdicts.
+var worstFirst = []verdict.Verdict{
+	verdict.NotApplicable, verdict.Fail, Unmatched, verdict.Warn, verdict.Inconclusive, verdict.Pass,
 }
 
 // headline says in one sentence what came of it.

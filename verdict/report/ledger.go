@@ -8,7 +8,8 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// ceiling is the path that does nothing but relay: what the network alone costs.
+// ceiling is the name of a path that does nothing but relay, if there is one: what
+// the network alone costs.
 const ceiling = "raw"
 
 // A subject is what the report sets side by side: one path, as one side

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
+	"github.com/msgpath/msgpath/verdict"
 )
 
 const notAvailable = "n/a"
@@ -21,10 +21,7 @@ func newSample(values []float64) sample {
 
 func (s sample) known() bool { return len(s) > 0 }
 
-func (s sample) median() float64 {
-	of := benchmath.NewSample(slices.Clone(s), &benchmath.DefaultThresholds)
-	return benchmath.AssumeNothing.Summary(of, 0.95).Center
-}
+func (s sample) median() float64 { return verdict.Median(s) }
 
 // scaled returns the sample in a unit that is so many of the first.
 func (s sample) scaled(per float64) sample {

@@ -3,11 +3,8 @@ package report
 import (
 	"image/color"
 	"math"
-	"os/exec"
 	"strings"
 	"testing"
-
-	"github.com/msgpath/msgpath/verdict"
 )
 
 func TestNumbers(t *testing.T) {
@@ -46,16 +43,6 @@ func TestNumbers(t *testing.T) {
 	} {
 		if tt.got != tt.want {
 			t.Errorf("got %q, want %q", tt.got, tt.want)
-		}
-	}
-}
-
-// TestShellWord: a shell reads back every word.
-func TestShellWord(t *testing.T) {
-	for _, word := range []string{"", "plain", "a b", `'; rm -rf "$HOME" #`, "$(x)`y`", "a\nb", `\`, "*?~", "--out=a"} {
-		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf %s "+verdict.ShellWord(word)).Output()
-		if err != nil || string(out) != word {
-			t.Errorf("ShellWord(%q) = %s, which a shell reads as %q (%v)", word, verdict.ShellWord(word), out, err)
 		}
 	}
 }

@@ -323,6 +323,9 @@ func TestOutcome(t *testing.T) {
 		{"passes", fixture(), []Line{line(verdict.Warn, false), line(verdict.Pass, true)}, verdict.Pass},
 		{"one is open", fixture(), []Line{line(verdict.Pass, true), line(verdict.Inconclusive, true)}, verdict.Inconclusive},
 		{"open stays open", fixture(), []Line{line(verdict.Inconclusive, true), line(verdict.Pass, true)}, verdict.Inconclusive},
+		{"what is not known stays so", fixture(), []Line{line(verdict.NotApplicable, true), line(verdict.Pass, true)}, verdict.NotApplicable},
+		{"the first that is open is told", fixture(), []Line{line(verdict.NotApplicable, true), line(verdict.Inconclusive, true)}, verdict.NotApplicable},
+		{"one fails after one that is not known", fixture(), []Line{line(verdict.NotApplicable, true), line(verdict.Fail, true)}, verdict.Fail},
 		{"one fails", fixture(), []Line{line(verdict.Pass, true), line(verdict.Fail, false)}, verdict.Fail},
 		{"invalid run", lost(), []Line{line(verdict.Pass, true)}, Invalid},
 		{"unverified", unverified, []Line{line(verdict.Pass, true)}, Invalid},
@@ -379,4 +382,33 @@ func FuzzNames(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The line of a ceiling is that of a path that only relays, not of any path that
+// is called so.
+func TestCeiling(t *testing.T) {
+	working := fixture()
+	for i, run := range working.Runs {
+		if run.Path == "raw" {
+			working.Runs[i].Nodes[0].Sites = append(run.Nodes[0].Sites, at("theirs.handler", 1, 0, 0, 0))
+		}
+	}
+	renamed := fixture()
+	for i := range renamed.Runs {
+		if renamed.Runs[i].Path == "raw" {
+			renamed.Runs[i].Path = "bare"
+		}
+	}
+	for name, tt := range map[string]struct {
+		result verdict.Result
+		want   bool
+	}{
+		"relays": {fixture(), true}, "not counted": {uncounted(), true},
+		"decodes": {working, false}, "another name": {renamed, false},
+	} {
+		rate, label := newLedger([]Side{{"a", tt.result}}).ceiling(verdict.Macro)
+		if got := rate != nil; got != tt.want || got != (label != "") {
+			t.Errorf("%s: a ceiling: %t, called %q, want %t", name, got, label, tt.want)
+		}
+	}
 }

@@ -58,20 +58,21 @@ func Lines(criteria []verdict.Criterion) []Line {
 
 // Outcome returns what sides and lines come to: [Invalid] if any side has an
 // invalid or unverified run, FAIL if any line fails, N/A without a line that
-// decides, and PASS only if all that decide pass.
+// decides, PASS only if all that decide pass, and else the first of these that does
+// not.
 func Outcome(sides []Side, lines []Line) verdict.Verdict {
 	for _, s := range sides {
 		if len(s.Result.Invalid) > 0 || !s.Result.Verified {
 			return Invalid
 		}
 	}
-	outcome := verdict.NotApplicable
+	outcome, decided := verdict.NotApplicable, false
 	for _, l := range lines {
 		switch {
 		case l.Verdict == verdict.Fail:
 			return verdict.Fail
-		case l.Decides && (outcome == verdict.NotApplicable || outcome == verdict.Pass):
-			outcome = l.Verdict
+		case l.Decides && (!decided || outcome == verdict.Pass):
+			outcome, decided = l.Verdict, true
 		}
 	}
 	return outcome

@@ -91,57 +91,15 @@ func workload(r verdict.Result) [][2]string {
 }
 
 // A reproduction is what to paste to run a side again.
-type reproduction struct {
-	Side  string
-	Note  string // what stands in the way
-	Paste string
-}
+type reproduction struct{ Side, Paste string }
 
 func reproductions(sides []Side) (all []reproduction) {
 	for _, s := range sides {
-		r := newReproduction(s.Result)
+		r := reproduction{Paste: strings.Join(verdict.Reproduce(s.Result), "\n")}
 		if len(sides) > 1 {
 			r.Side = s.Name
 		}
 		all = append(all, r)
 	}
 	return all
-}
-
-func newReproduction(r verdict.Result) reproduction {
-	commit := r.Environment.Commit
-	clean, dirty := strings.CutSuffix(strings.TrimSuffix(commit, "+dirty"), "-dirty")
-	dirty = dirty || clean != commit
-	var again reproduction
-	var lines []string
-	switch {
-	case commit == "" || commit == "unknown":
-		again.Note = "The build did not record its commit: use a checkout of the same sources."
-	case dirty:
-		again.Note = "The checkout had changes that are in no commit: this commit comes closest."
-		fallthrough
-	default:
-		lines = append(lines, "git checkout "+verdict.ShellWord(clean))
-	}
-	build := "go build"
-	if len(r.Environment.Tags) > 0 {
-		build += " -tags " + verdict.ShellWord(strings.Join(r.Environment.Tags, ","))
-	}
-	s := r.Settings
-	again.Paste = strings.Join(append(lines, build+" -o bin/ ./cmd/...", command(r.Environment.CommandLine),
-		fmt.Sprintf("# seed %d, %d messages of %s, %d runs", s.Seed, s.Messages, s.Profile, s.Runs)), "\n")
-	return again
-}
-
-// command returns a command line as it is typed, without the folder of its
-// program, which is of the machine that ran it.
-func command(words []string) string {
-	if len(words) == 0 {
-		return "# the command line is not known"
-	}
-	quoted := []string{verdict.ShellWord("bin/" + path.Base(words[0]))}
-	for _, word := range words[1:] {
-		quoted = append(quoted, verdict.ShellWord(word))
-	}
-	return strings.Join(quoted, " ")
 }

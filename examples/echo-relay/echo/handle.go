@@ -13,6 +13,8 @@ import (
 )
 
 // Run handles notes until ctx ends or the node is closed, and then returns nil.
+// A note that cannot be handled, such as one whose echo is refused, ends nothing:
+// it is counted, told to the config's Fail, and the next one is taken.
 func (n *Node) Run(ctx context.Context) error {
 	for {
 		m, err := n.sub.Next(ctx)
@@ -23,10 +25,20 @@ func (n *Node) Run(ctx context.Context) error {
 			return fmt.Errorf("echo: receive: %w", err)
 		}
 		if err := n.handle(ctx, m); err != nil && ctx.Err() == nil {
-			return err
+			n.fail(err)
 		}
 	}
 }
+
+func (n *Node) fail(err error) {
+	n.failed.Add(1)
+	if n.config.Fail != nil {
+		n.config.Fail(err)
+	}
+}
+
+// Failed returns how many notes could not be handled so far.
+func (n *Node) Failed() uint64 { return n.failed.Load() }
 
 // handle delivers one note of another node and answers it.
 func (n *Node) handle(ctx context.Context, m *pubsub.Message) error {

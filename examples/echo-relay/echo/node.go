@@ -5,6 +5,9 @@ import (
 	"crypto/ed25519"
 	"errors"
 	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -18,7 +21,7 @@ import (
 // topicName is the one topic.
 const topicName = "/echo/1/notes/proto"
 
-// Config is what a node is made of. All but Deliver must be set.
+// Config is what a node is made of. All but Deliver and Fail must be set.
 type Config struct {
 	Counts  counters.Set // the zero Set counts nothing
 	Listen  string       // multiaddr, as /ip4/127.0.0.1/tcp/0
@@ -26,6 +29,7 @@ type Config struct {
 	Echo    bool           // answer notes of others
 	Reuse   bool           // decode and hash each received note once, not twice
 	Deliver func(*pb.Note) // called for each note of another node, one after the other
+	Fail    func(error)    // called for each note that could not be handled, by the same goroutine
 }
 
 // A Node is one relay.
@@ -37,6 +41,7 @@ type Node struct {
 	sub    *pubsub.Subscription
 	peers  *pubsub.TopicEventHandler
 	stop   context.CancelFunc
+	failed atomic.Uint64 // notes that could not be handled
 }
 
 // New opens a node's sockets and joins the topic.
@@ -86,7 +91,8 @@ func (n *Node) Connect(ctx context.Context, to peer.AddrInfo) error {
 	return nil
 }
 
-// Joined returns when another node has joined the topic.
+// Joined returns when another node has joined the topic and is sent what this
+// node publishes.
 func (n *Node) Joined(ctx context.Context) error {
 	for {
 		e, err := n.peers.NextPeerEvent(ctx)
@@ -94,9 +100,25 @@ func (n *Node) Joined(ctx context.Context) error {
 			return fmt.Errorf("echo: wait for a peer: %w", err)
 		}
 		if e.Type == pubsub.PeerJoin {
-			return nil
+			return n.opened(ctx, e.Peer)
 		}
 	}
+}
+
+// opened returns when gossipsub has a queue for what it sends to a node that has
+// joined. That comes by another way than what the node sends, maybe later, and
+// there is no event for it; until then gossipsub drops what is published.
+func (n *Node) opened(ctx context.Context, to peer.ID) error {
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for !slices.Contains(n.topic.ListPeers(), to) {
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			return fmt.Errorf("echo: wait for a peer: %w", ctx.Err())
+		}
+	}
+	return nil
 }
 
 // Publish signs a note with this body and sends it.

@@ -64,6 +64,8 @@ func (d *drive) await(ctx context.Context) error {
 	select {
 	case n := <-d.pair.Delivered():
 		return d.check(n)
+	case err := <-d.pair.failed:
+		return errors.Join(ErrInvalid, err)
 	case err := <-d.pair.ended:
 		return errors.Join(ErrInvalid, errors.New("a node ended"), err)
 	case <-ctx.Done():

@@ -21,6 +21,7 @@ type Pair struct {
 	a, b      *echo.Node
 	delivered chan *pb.Note
 	stop      context.CancelFunc
+	failed    chan error // the first note that a node could not handle
 	ended     chan error // one for each node that runs
 }
 
@@ -30,7 +31,7 @@ type Pair struct {
 func NewPair(reuse bool, room int) *Pair {
 	return &Pair{
 		A: counters.New(), B: counters.New(), reuse: reuse,
-		delivered: make(chan *pb.Note, room), ended: make(chan error, 2),
+		delivered: make(chan *pb.Note, room), failed: make(chan error, 1), ended: make(chan error, 2),
 	}
 }
 
@@ -55,7 +56,7 @@ func (p *Pair) Start(ctx context.Context) error {
 
 // node makes a node whose key depends on its number alone.
 func (p *Pair) node(number byte, c echo.Config) (*echo.Node, error) {
-	c.Listen, c.Reuse = loopback, p.reuse
+	c.Listen, c.Reuse, c.Fail = loopback, p.reuse, p.fail
 	c.Key = ed25519.NewKeyFromSeed(append(make([]byte, ed25519.SeedSize-1), number))
 	return echo.New(c)
 }
@@ -64,6 +65,14 @@ func (p *Pair) deliver(ctx context.Context, n *pb.Note) {
 	select {
 	case p.delivered <- n:
 	case <-ctx.Done():
+	}
+}
+
+// fail keeps the first failure, which makes the run invalid.
+func (p *Pair) fail(err error) {
+	select {
+	case p.failed <- err:
+	default:
 	}
 }
 

@@ -35,7 +35,7 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	err := run(ctx, os.Stdout, *listen, *to, *say)
+	err := run(ctx, os.Stdout, os.Stderr, *listen, *to, *say)
 	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "echo-relay:", err)
@@ -43,7 +43,7 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, stdout io.Writer, listen, to, say string) (err error) {
+func run(ctx context.Context, stdout, stderr io.Writer, listen, to, say string) (err error) {
 	_, key, err := ed25519.GenerateKey(nil)
 	if err != nil {
 		return err
@@ -51,6 +51,7 @@ func run(ctx context.Context, stdout io.Writer, listen, to, say string) (err err
 	node, err := echo.New(echo.Config{
 		Counts: counters.New(), Listen: listen, Key: key, Echo: true, Reuse: true,
 		Deliver: func(n *pb.Note) { fmt.Fprintf(stdout, "%x: %q\n", n.Author[:4], n.Body) },
+		Fail:    func(err error) { fmt.Fprintln(stderr, "echo-relay:", err) },
 	})
 	if err != nil {
 		return err
