@@ -61,11 +61,11 @@ type Comparison struct {
 	Conditions []Condition `json:"conditions"`
 	Geomeans   []Geomean   `json:"geomeans"`
 
-	ByTurns     *bool   `json:"measuredByTurns"` // null where the files do not say
-	MadeBy []string `json:"madeBy"` // command lines that made both sides at once; null: each was made by itself
+	ByTurns *bool    `json:"measuredByTurns"` // null where the files do not say
+	MadeBy  []string `json:"madeBy"`          // command lines that made both sides at once; null: each was made by itself
 
-	StrictTimes bool    `json:"strictTimes"`     // a time or memory figure that is worse fails
-	Confidence  float64 `json:"confidence"`      // of intervals
+	StrictTimes bool    `json:"strictTimes"` // a time or memory figure that is worse fails
+	Confidence  float64 `json:"confidence"`  // of intervals
 }
 
 // Row is one figure at one place, on both sides.
