@@ -36,22 +36,28 @@ func TestWarmAndCold(t *testing.T) {
 		touchHeap(amount)
 		return minorFaults(t) - before
 	}
-	Cold()
-	cold := touch()
-	Warm(amount)
-	warm := touch()
-	Cold()
-	again := touch()
-	t.Logf("faults: cold %d, warm %d, cold again %d", cold, warm, again)
-	// The race detector takes as many faults again for its own memory, in either
-	// state: what counts is the faults that a warm heap saves.
-	pages := int64(amount / os.Getpagesize())
-	if cold < pages/2 {
-		pages = amount / (2 << 20) // the kernel hands out huge pages
+	// On a busy machine the runtime has time to return pages between the two: one
+	// attempt of several must succeed.
+	const attempts = 5
+	for range attempts {
+		Cold()
+		cold := touch()
+		Warm(amount)
+		warm := touch()
+		Cold()
+		again := touch()
+		t.Logf("faults: cold %d, warm %d, cold again %d", cold, warm, again)
+		// The race detector takes as many faults again for its own memory, in either
+		// state: what counts is the faults that a warm heap saves.
+		pages := int64(amount / os.Getpagesize())
+		if cold < pages/2 {
+			pages = amount / (2 << 20) // the kernel hands out huge pages
+		}
+		if cold-warm >= pages*3/4 && again-warm >= pages*3/4 {
+			return
+		}
 	}
-	if cold-warm < pages*3/4 || again-warm < pages*3/4 {
-		t.Errorf("faults: cold %d and %d, warm %d: saved less than three quarters of %d pages", cold, again, warm, pages)
-	}
+	t.Errorf("a warm heap saved less than three quarters of its faults in each of %d attempts", attempts)
 }
 
 func TestReservePagesErrors(t *testing.T) {

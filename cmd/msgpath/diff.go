@@ -20,7 +20,7 @@ type diffCommand struct {
 // Help tells the exit codes.
 func (diffCommand) Help() string {
 	return "Exit codes: 0 nothing is worse; 1 a count rose or appeared, or a scenario, path, node, site or unit vanished; " +
-		"2 wrong usage or a file that cannot be read; 3 an invalid run, or counts that are n/a; 4 nothing was compared."
+		"2 wrong usage or a file that cannot be read; 3 an invalid run, or counts that are n/a; 4 nothing was compared, or nothing could be decided."
 }
 
 // Run compares two sides and sets the exit code.

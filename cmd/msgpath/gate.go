@@ -15,7 +15,7 @@ import (
 )
 
 type gateCommand struct {
-	Check   gateCheck   `cmd:"" default:"withargs" help:"Judge a run by budgets (what gate alone does). Exit code 1: a limit fails; 3: the run is invalid or a needed count is n/a; 4: a limit matches nothing."`
+	Check   gateCheck   `cmd:"" default:"withargs" help:"Judge a run by budgets (what gate alone does). Exit code 1: a limit fails; 3: the run is invalid or a needed count is n/a; 4: a limit matches nothing, or none could be decided."`
 	Ratchet gateRatchet `cmd:"" help:"Tighten a budget to what a run measured, never loosen it, and print what changed."`
 }
 

@@ -1,7 +1,6 @@
 package uncounted
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +36,14 @@ func Examine(ctx context.Context, o Options) (Report, error) {
 	if len(o.Patterns) == 0 {
 		o.Patterns = []string{"./..."}
 	}
+	report, err := o.examine(ctx)
+	if err != nil && ctx.Err() != nil { // package packages does not always say so
+		err = fmt.Errorf("uncounted: examine: %w", ctx.Err())
+	}
+	return report, err
+}
+
+func (o Options) examine(ctx context.Context) (Report, error) {
 	named, err := o.names(ctx)
 	if err != nil {
 		return Report{}, err
@@ -82,7 +89,7 @@ func (o Options) moduleRoot(ctx context.Context) (string, error) {
 	cmd.Dir = o.Dir
 	out, err := cmd.Output()
 	if err != nil {
-		return "", fmt.Errorf("uncounted: find module: %w", cmp.Or(ctx.Err(), err))
+		return "", fmt.Errorf("uncounted: find module: %w", err)
 	}
 	file := strings.TrimSpace(string(out))
 	if filepath.Base(file) != "go.mod" {
