@@ -77,7 +77,7 @@ func ReadRecord(name string, r io.Reader) (Record, error) {
 	if err != nil {
 		return Record{}, fmt.Errorf("%s: %w", name, err)
 	}
-	record.Files, record.content = []string{name}, sha256.Sum256(data)
+	record.Files, record.content = []string{name}, sha256.Sum256(data) //msgpath:uncounted of a file of results, not of a message
 	return record, nil
 }
 

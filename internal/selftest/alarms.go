@@ -3,6 +3,9 @@ package selftest
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -13,10 +16,6 @@ import (
 
 // samples is how many runs each side of a comparison of like with like has.
 const samples = 6
-
-// everyPath is the number of comparisons of one path's times for each comparison
-// of the counts of all.
-const everyPath = 50
 
 // alarms is what comparing like with like came to.
 type alarms struct {
@@ -40,36 +39,56 @@ func rateOf(k, n int) rate {
 	return r
 }
 
+// chunk is how many comparisons one process runs for. Making a libp2p host
+// leaves about 11 kB behind in caches of package reflect, which slows down the
+// collections of each later run.
+const chunk = 50
+
+// A runner returns so many runs of micro on path zerocopy.
+type runner func(ctx context.Context, runs int) (verdict.Result, error)
+
 // compareLike runs the same code over and over, and compares every second run
 // with those between.
-func compareLike(ctx context.Context, n int, step func()) (a alarms, err error) {
-	o := small()
-	o.Scenarios, o.Paths, o.Runs = []string{bench.Micro}, []string{"zerocopy"}, 2*samples
-	o.Archive = "memory" // the cheapest to open
+func compareLike(ctx context.Context, n int, run runner, step func()) (a alarms, err error) {
 	all := small()
 	all.Runs = 2
-	for i := range n + n/everyPath {
+	for a.compared < n {
+		part := min(chunk, n-a.compared)
 		step()
-		if i%everyPath == everyPath-1 {
-			a.every++
-			err = a.compare(ctx, all)
-		} else {
-			a.compared++
-			err = a.compare(ctx, o)
-		}
+		result, err := run(ctx, part*2*samples)
 		if err != nil {
 			return a, err
 		}
+		for i := range part {
+			if err := a.compare(block(result, i)); err != nil {
+				return a, err
+			}
+			a.compared++
+		}
+		if result, err = bench.Run(ctx, all); err != nil {
+			return a, err
+		}
+		if err := a.compare(result); err != nil {
+			return a, err
+		}
+		a.every++
 	}
 	return a, nil
 }
 
-// compare runs once and compares the odd with the even runs.
-func (a *alarms) compare(ctx context.Context, o bench.Options) error {
-	result, err := bench.Run(ctx, o)
-	if err != nil {
-		return err
+// block returns the runs of one comparison, numbered from 1.
+func block(r verdict.Result, i int) verdict.Result {
+	runs := slices.Clone(r.Runs[i*2*samples : (i+1)*2*samples])
+	for j := range runs {
+		runs[j].Number = j + 1
+		runs[j].Scenario = verdict.RunName(verdict.Series(runs[j].Scenario), j+1)
 	}
+	r.Runs = runs
+	return r
+}
+
+// compare compares the odd with the even runs.
+func (a *alarms) compare(result verdict.Result) error {
 	if !result.Verified {
 		return fmt.Errorf("selftest: compare like with like: a run is invalid: %+v", result.Invalid)
 	}
@@ -81,6 +100,26 @@ func (a *alarms) compare(ctx context.Context, o bench.Options) error {
 		a.times++
 	}
 	return nil
+}
+
+// inProcess runs in a process of its own, this program.
+func (s *selftest) inProcess(ctx context.Context, runs int) (verdict.Result, error) {
+	program, err := os.Executable()
+	if err != nil {
+		return verdict.Result{}, fmt.Errorf("selftest: %w", err)
+	}
+	out := filepath.Join(s.tmp, "like")
+	err = command(ctx, s.tmp, program, "bench", "micro", "--path=zerocopy", "--archive=memory", "--cold", "--messages=20",
+		"--warmup=2", "--profile=1kB@100", fmt.Sprintf("--runs=%d", runs), "--out="+out)
+	if err != nil {
+		return verdict.Result{}, err
+	}
+	file, err := os.Open(filepath.Join(out, "bench.json"))
+	if err != nil {
+		return verdict.Result{}, fmt.Errorf("selftest: %w", err)
+	}
+	defer file.Close()
+	return verdict.ReadJSON(file)
 }
 
 // halves returns the odd and the even runs as if they were two results.

@@ -90,7 +90,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		name    string
 		mutants []mutant
 	}{{"work", s.work()}, {"outcome", append(s.outcomes(), s.parts()...)}, {"source", s.sources()}, {"nothing wrong", s.harmless()}}
-	steps := o.Comparisons + o.Comparisons/everyPath
+	steps := (o.Comparisons + chunk - 1) / chunk
 	for _, g := range groups {
 		steps += len(g.mutants)
 	}
@@ -103,7 +103,7 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		}
 		report.groups = append(report.groups, tried)
 	}
-	report.alarms, err = compareLike(ctx, o.Comparisons, func() { s.progress.Step("like with like") })
+	report.alarms, err = compareLike(ctx, o.Comparisons, s.inProcess, func() { s.progress.Step("like with like") })
 	return report, err
 }
 
@@ -389,8 +389,9 @@ func (r Report) WriteText(w io.Writer) error {
 	}
 	if n := r.alarms.compared; n > 0 {
 		times := rateOf(r.alarms.times, n)
-		fmt.Fprintf(&b, "like with like, %d comparisons of all paths: counts worse in %d\n", n+r.alarms.every, r.alarms.counts)
-		fmt.Fprintf(&b, "of these %d with %d + %d runs: times or memory worse in %d, %.2f %% (95 %% interval %.2f to %.2f %%, at most %g %%)\n",
+		fmt.Fprintf(&b, "like with like, %d comparisons, %d of them of all paths: counts worse in %d\n",
+			n+r.alarms.every, r.alarms.every, r.alarms.counts)
+		fmt.Fprintf(&b, "%d of them with %d + %d runs: times or memory worse in %d, %.2f %% (95 %% interval %.2f to %.2f %%, at most %g %%)\n",
 			n, samples, samples, r.alarms.times, 100*times.share, 100*times.low, 100*times.high, 100*maxAlarms)
 	}
 	_, err := io.WriteString(w, b.String())

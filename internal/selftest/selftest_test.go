@@ -167,8 +167,13 @@ func TestRate(t *testing.T) {
 // Comparing like with like never calls a count worse.
 func TestCompareLike(t *testing.T) {
 	begun(t)
-	a, err := compareLike(t.Context(), 1, func() {})
-	if err != nil || a.compared != 1 || a.counts != 0 {
+	here := func(ctx context.Context, runs int) (verdict.Result, error) {
+		o := small()
+		o.Scenarios, o.Paths, o.Runs = []string{bench.Micro}, []string{"zerocopy"}, runs
+		return bench.Run(ctx, o)
+	}
+	a, err := compareLike(t.Context(), 2, here, func() {})
+	if err != nil || a.compared != 2 || a.every != 1 || a.counts != 0 {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
