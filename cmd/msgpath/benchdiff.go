@@ -60,25 +60,24 @@ func (b *benchDiffCommand) options() commits.Options {
 		Package: "./cmd/msgpath", Expect: "bench.json",
 		Flags: []string{"-tags=msgpathcounters", "-ldflags=-X github.com/msgpath/msgpath/bench.commit=COMMIT"},
 		Args: func(out string) []string {
-			args := []string{"bench", b.Scenario, "--runs=1", "--messages=" + strconv.Itoa(b.Messages), "--out=" + out}
-			if len(b.Path) > 0 {
-				args = append(args, "--path="+strings.Join(b.Path, ","))
-			}
-			return args
+			return append([]string{"bench", b.Scenario, "--runs=1", "--out=" + out}, b.workload()...)
 		},
 	}
 }
 
+// workload returns the flags that say what a run measures.
+func (b *benchDiffCommand) workload() []string {
+	flags := []string{"--messages=" + strconv.Itoa(b.Messages)}
+	if len(b.Path) > 0 {
+		flags = append(flags, "--path="+strings.Join(b.Path, ","))
+	}
+	return flags
+}
+
 // again returns the arguments that compare the same commits in the same way.
 func (b *benchDiffCommand) again(before, after string) []string {
-	args := []string{
-		"bench-diff", before, after, "--scenario=" + b.Scenario,
-		"--rounds=" + strconv.Itoa(b.Rounds), "--messages=" + strconv.Itoa(b.Messages),
-	}
-	if len(b.Path) > 0 {
-		args = append(args, "--path="+strings.Join(b.Path, ","))
-	}
-	return args
+	args := []string{"bench-diff", before, after, "--scenario=" + b.Scenario, "--rounds=" + strconv.Itoa(b.Rounds)}
+	return append(args, b.workload()...)
 }
 
 func (b *benchDiffCommand) compare(out *output, before, after commits.Side) error {

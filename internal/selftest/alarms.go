@@ -109,9 +109,8 @@ func (s *selftest) inProcess(ctx context.Context, runs int) (verdict.Result, err
 		return verdict.Result{}, fmt.Errorf("selftest: %w", err)
 	}
 	out := filepath.Join(s.tmp, "like")
-	err = command(ctx, s.tmp, program, "bench", "micro", "--path=zerocopy", "--archive=memory", "--cold", "--messages=20",
-		"--warmup=2", "--profile=1kB@100", fmt.Sprintf("--runs=%d", runs), "--out="+out)
-	if err != nil {
+	arguments := []string{"bench", "micro", "--path=zerocopy", "--archive=memory", fmt.Sprintf("--runs=%d", runs), "--out=" + out}
+	if err := command(ctx, s.tmp, program, append(arguments, smallFlags...)...); err != nil {
 		return verdict.Result{}, err
 	}
 	file, err := os.Open(filepath.Join(out, "bench.json"))

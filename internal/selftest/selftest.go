@@ -115,6 +115,10 @@ func small() bench.Options {
 	return o
 }
 
+// smallFlags are the flags of msgpath bench that come to small, but for the
+// number of runs.
+var smallFlags = []string{"--cold", "--messages=20", "--warmup=2", "--profile=1kB@100"}
+
 // unharmed makes the run that all judges must accept.
 func (s *selftest) unharmed(ctx context.Context) (err error) {
 	if s.clean, err = bench.Run(ctx, small()); err != nil {
@@ -149,17 +153,11 @@ func (s *selftest) work() (all []mutant) {
 		all = append(all, mutant{
 			name: i.String(),
 			document: func(ctx context.Context) ([]byte, error) {
-				o := small()
-				o.Scenarios, o.Paths = []string{i.scenario}, []string{i.path}
-				var err error
-				if o.Extra, err = i.extra(); err != nil {
-					return nil, err
-				}
-				result, err := bench.Run(ctx, o)
+				extra, err := i.extra()
 				if err != nil {
 					return nil, err
 				}
-				return document(s.besides(result))
+				return s.with(ctx, i.scenario, i.path, extra)
 			},
 			want: map[string]int{
 				byAcceptance: verdict.ExitFailed, byGate: verdict.ExitFailed,
@@ -170,6 +168,21 @@ func (s *selftest) work() (all []mutant) {
 	return all
 }
 
+// with runs one path with extra work, besides unharmed runs of the others.
+func (s *selftest) with(ctx context.Context, scenario, path string, extra bench.Work) ([]byte, error) {
+	o := small()
+	o.Scenarios, o.Paths, o.Extra = []string{scenario}, []string{path}, extra
+	return s.run(ctx, o)
+}
+
+func (s *selftest) run(ctx context.Context, o bench.Options) ([]byte, error) {
+	result, err := bench.Run(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	return document(s.besides(result))
+}
+
 // harmless returns runs of each path with a call where the mutants have work,
 // which no judge may mind.
 func (s *selftest) harmless() (all []mutant) {
@@ -178,14 +191,7 @@ func (s *selftest) harmless() (all []mutant) {
 			all = append(all, mutant{
 				name: fmt.Sprintf("%s %s, unharmed", scenario, path),
 				document: func(ctx context.Context) ([]byte, error) {
-					o := small()
-					o.Scenarios, o.Paths = []string{scenario}, []string{path}
-					o.Extra = func(string, counters.Set, []byte) {}
-					result, err := bench.Run(ctx, o)
-					if err != nil {
-						return nil, err
-					}
-					return document(s.besides(result))
+					return s.with(ctx, scenario, path, func(string, counters.Set, []byte) {})
 				},
 				want: map[string]int{byAcceptance: 0, byGate: 0, byDiff: 0, byLock: 0, byChange: 0},
 			})
@@ -287,11 +293,7 @@ func (s *selftest) lost(ctx context.Context) ([]byte, error) {
 	o := small()
 	o.Scenarios, o.Paths = []string{bench.Macro}, append(bench.Paths(), pathLossy)
 	o.Targets = map[string]func() bench.Target{pathLossy: newLossy}
-	result, err := bench.Run(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	return document(s.besides(result))
+	return s.run(ctx, o)
 }
 
 // sources returns the mutants that are compiled.
@@ -301,9 +303,9 @@ func (s *selftest) sources() (all []mutant) {
 		for _, name := range m.judges {
 			want[name] = verdict.ExitFailed
 		}
-		arguments := []string{"bench", "all", "--cold", "--messages", "20", "--warmup", "2", "--runs", "1", "--profile", "1kB@100"}
-		if slices.Contains(m.judges, byMemory) {
-			arguments = []string{"bench", "all", "--runs", "1"} // the workload that the budget is for
+		arguments := []string{"bench", "all", "--runs=1"}
+		if !slices.Contains(m.judges, byMemory) { // whose budget is for the default workload
+			arguments = append(arguments, smallFlags...)
 		}
 		all = append(all, mutant{name: m.name, want: want, document: func(ctx context.Context) ([]byte, error) {
 			return m.run(ctx, s.options.Dir, s.tmp, arguments)

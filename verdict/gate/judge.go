@@ -84,7 +84,7 @@ func (o outcome) worse(p outcome) bool {
 // severity orders verdicts by what a reader should see first.
 func severity(v verdict.Verdict) int {
 	return slices.Index([]verdict.Verdict{
-		verdict.Pass, verdict.Inconclusive, verdict.Warn, verdict.Fail, Unmatched, verdict.NotApplicable,
+		verdict.Pass, verdict.Inconclusive, verdict.Warn, Unmatched, verdict.Fail, verdict.NotApplicable,
 	}, v)
 }
 

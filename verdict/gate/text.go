@@ -21,7 +21,7 @@ const width = 100
 func WriteText(w io.Writer, r Report) error {
 	var b strings.Builder
 	r.Lines = slices.SortedStableFunc(slices.Values(r.Lines), func(a, b Line) int {
-		return slices.Index(worstFirst, a.Verdict) - slices.Index(worstFirst, b.Verdict)
+		return severity(b.Verdict) - severity(a.Verdict)
 	})
 	b.WriteString(wrapped("", r.headline()) + "\n")
 	for _, cause := range r.Invalid {
@@ -42,11 +42,6 @@ func WriteText(w io.Writer, r Report) error {
 		return fmt.Errorf("gate: write text: %w", err)
 	}
 	return nil
-}
-
-// worstFirst is the order in which a person reads verdicts.
-var worstFirst = []verdict.Verdict{
-	verdict.NotApplicable, verdict.Fail, Unmatched, verdict.Warn, verdict.Inconclusive, verdict.Pass,
 }
 
 // headline says in one sentence what came of it.
