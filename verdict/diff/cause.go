@@ -35,15 +35,11 @@ func (c *comparer) causes(rows []*compared, result *Comparison) []Cause {
 
 // String returns the cause in one line.
 func (c Cause) String() string {
-	kind := c.Kind
-	if c.Advisory {
-		kind += " (advisory)"
-	}
 	parts := []string{c.Scenario, c.Path, c.Node, c.Site, c.Text}
 	if c.Node == verdict.RoleAll {
 		parts[2] = ""
 	}
-	line := kind + ": " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
+	line := c.kind() + ": " + strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), " ")
 	const most = 3
 	for _, at := range c.Lines[:min(most, len(c.Lines))] {
 		line += ", " + at
@@ -52,6 +48,14 @@ func (c Cause) String() string {
 		line += fmt.Sprintf(" and %d more", more)
 	}
 	return line
+}
+
+// kind returns the kind, and whether it is without effect on the exit code.
+func (c Cause) kind() string {
+	if c.Advisory {
+		return c.Kind + " (advisory)"
+	}
+	return c.Kind
 }
 
 func causeAt(kind string, p verdict.Place, text string) Cause {

@@ -316,13 +316,17 @@ func (c Comparison) geomeanLines() (lines []string) {
 		if !inSummary(g.Unit) && !judgedUnit(g.Unit) {
 			continue
 		}
-		line := fmt.Sprintf("%s %+.1f %% over %d", g.Unit, g.Percent, g.Places)
-		if g.LeftOut > 0 {
-			line += fmt.Sprintf(", %d left out: not positive", g.LeftOut)
-		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s %+.1f %% %s", g.Unit, g.Percent, g.over()))
 	}
 	return lines
+}
+
+// over says how many places the mean is of.
+func (g Geomean) over() string {
+	if g.LeftOut > 0 {
+		return fmt.Sprintf("over %d, %d left out: not positive", g.Places, g.LeftOut)
+	}
+	return fmt.Sprintf("over %d", g.Places)
 }
 
 // placeName returns a place in words.

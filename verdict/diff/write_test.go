@@ -64,7 +64,7 @@ func TestReadingOrder(t *testing.T) {
 	for format, marks := range map[string][]string{
 		"txt":  {"Verdict: WORSE, exit code 1", "WORSE: macro zerocopy B archive.archive +1.000", "Correctness", "What a message costs", "Time: median"},
 		"md":   {"### WORSE, exit code 1", "WORSE**: macro zerocopy B archive.archive +1.000", "Correctness", "What a message costs", "Time: median", "<details>", "Reproduce"},
-		"csv":  {"scenario,path,", ",archive.archive,hashes/msg,count,", ",relay.validator,decodes/msg,count,", ",msg/s,time,"},
+		"csv":  {"section,scenario,path,", "\nverdict,", ",WORSE,", "\ncause,macro,zerocopy,B,archive.archive,", "\ncorrectness,", "\nsummary,", "\ntime,", ",archive.archive,hashes/msg,count,", ",relay.validator,decodes/msg,count,"},
 		"json": {`"verdict": "WORSE"`, `"causes"`, `"before"`, `"summary"`, `"rows"`},
 	} {
 		text, at := string(written(t, format, c)), 0
@@ -95,12 +95,18 @@ func TestCSVReadsBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(records[0], Header()) || len(records) != 1+len(names) {
-		t.Fatalf("header %q and %d rows", records[0], len(records)-1)
+	if !slices.Equal(records[0], Header()) {
+		t.Fatalf("header %q", records[0])
 	}
 	column := func(name string) int { return slices.Index(Header(), name) }
-	var got []string
+	var got, causes []string
 	for _, r := range records[1:] {
+		if r[0] == sectionCause {
+			causes = append(causes, r[column("scenario")])
+		}
+		if r[0] != sectionSummary && r[0] != sectionFigure {
+			continue
+		}
 		if r[column("before")] != "1234.5" || r[column("unit")] != "decodes/op" || r[column("path")] != r[column("scenario")] {
 			t.Errorf("row %q", r)
 		}
@@ -110,6 +116,34 @@ func TestCSVReadsBack(t *testing.T) {
 	slices.Sort(names)
 	if !slices.Equal(got, names) {
 		t.Errorf("names %q, want %q", got, names)
+	}
+	slices.Sort(causes)
+	if want := slices.DeleteFunc(names, func(name string) bool { return name == "a,b" }); !slices.Equal(causes, want) { // it has not changed
+		t.Errorf("causes of %q, want %q", causes, want)
+	}
+}
+
+// Each figure has one line, whatever sections could show it.
+func TestCSVHasEachFigureOnce(t *testing.T) {
+	for name, c := range map[string]Comparison{"regression": regression(8), "theirs": theirs(t)} {
+		records, err := csv.NewReader(bytes.NewReader(written(t, "csv", c))).ReadAll()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]int)
+		for _, r := range records[1:] {
+			if slices.Contains([]string{sectionSummary, sectionTime, sectionFigure}, r[0]) {
+				got[strings.Join(r[1:6], ",")]++
+			}
+		}
+		for _, r := range c.Rows {
+			if key := strings.Join([]string{r.Scenario, r.Path, r.Node, r.Site, r.Unit}, ","); got[key] != 1 {
+				t.Errorf("%s: %s has %d lines", name, key, got[key])
+			}
+		}
+		if len(got) != len(c.Rows) {
+			t.Errorf("%s: %d figures in the CSV, %d compared", name, len(got), len(c.Rows))
+		}
 	}
 }
 
