@@ -11,7 +11,6 @@ import (
 
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
-	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -51,7 +50,7 @@ type Options struct {
 	Window      int // most messages in flight in macro; in micro it is one
 	Runs        int // of each scenario on each path
 	Hash        message.Algorithm
-	Archive     string // "memory", "sqlite::memory:" or "sqlite:FILE"; FILE is made for each run and removed
+	Archive     string // "memory", "sqlite::memory:", "sqlite:FILE" or Discard; FILE is made for each run and removed
 	Cold        bool   // start every run with unmapped memory
 
 	// Targets are further paths of macro by their names: an adopter's relay, say.
@@ -79,12 +78,12 @@ func DefaultOptions() Options {
 }
 
 // Validate reports everything wrong with o.
-func (o Options) Validate() error {
+func (o Options) Validate() error { return errors.Join(o.validatePaths(), o.validateRun()) }
+
+// validatePaths reports what is wrong with what is to be run.
+func (o Options) validatePaths() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("bench: options: "+format, args...)) }
-	if err := o.Profile.Validate(); err != nil {
-		bad("profile: %w", err)
-	}
 	if len(o.Scenarios) == 0 {
 		bad("no scenario")
 	}
@@ -113,6 +112,16 @@ func (o Options) Validate() error {
 	if len(o.jobs()) == 0 && len(o.Paths) > 0 && len(o.Scenarios) > 0 && o.Runs > 0 {
 		bad("path %s has no micro: it is a network without a node", strings.Join(o.Paths, ", "))
 	}
+	return errors.Join(errs...)
+}
+
+// validateRun reports what is wrong with how it is to be run.
+func (o Options) validateRun() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("bench: options: "+format, args...)) }
+	if err := o.Profile.Validate(); err != nil {
+		bad("profile: %w", err)
+	}
 	if o.Messages < 1 || o.Runs < 1 || o.Window < 1 || o.WarmupMicro < 0 || o.WarmupMacro < 0 {
 		bad("messages %d, runs %d, window %d must be at least 1, warm-up %d and %d at least 0",
 			o.Messages, o.Runs, o.Window, o.WarmupMicro, o.WarmupMacro)
@@ -120,10 +129,7 @@ func (o Options) Validate() error {
 	if o.Window > relay.DefaultSubscription {
 		bad("window %d: the queues on the path hold %d messages, and what a full queue drops makes a run invalid", o.Window, relay.DefaultSubscription)
 	}
-	if o.Archive == "" {
-		bad("no archive: want memory, sqlite::memory: or sqlite:FILE")
-	}
-	if _, err := node.ArchiveFile(o.Archive); err != nil {
+	if err := checkArchive(o.Archive); err != nil {
 		bad("%w", err)
 	}
 	return errors.Join(errs...)

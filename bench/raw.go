@@ -10,6 +10,7 @@ import (
 
 	"github.com/libp2p/go-libp2p"
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
+	pubsubpb "github.com/libp2p/go-libp2p-pubsub/pb"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -27,7 +28,7 @@ var siteRaw = counters.NewSite("bench.raw")
 // verifies by the content id, which covers every byte of a message.
 type rawTarget struct {
 	settling
-	extra               Work
+	options             RawOptions
 	publisher, receiver *rawNode
 	messages            []*pb.WakuMessage // by number
 	index               map[string]int    // number by gossip id
@@ -35,20 +36,36 @@ type rawTarget struct {
 	unknown             atomic.Uint64
 }
 
+// RawOptions say what bare gossipsub does besides. The zero value is nothing.
+type RawOptions struct {
+	Extra Work // as Options.Extra
+
+	// ID is the gossip id in place of the nodes' own, which passes over every byte.
+	// It must tell all messages of the run apart.
+	ID func(topic string, data []byte) string
+}
+
 // NewRaw returns the target of path "raw": the ceiling that the other paths of
-// macro are compared with. extra may be nil.
-func NewRaw(extra Work) Target { return &rawTarget{extra: extra} }
+// macro are compared with.
+func NewRaw(o RawOptions) Target { return &rawTarget{options: o} }
+
+// CheapID is a gossip id that nobody should use: 16 bytes of the message, among
+// them its number in the workload. It shows what the cheapest of ids would bring.
+func CheapID(_ string, data []byte) string {
+	const header, size = 4, 16 // tag and length of a payload; the payload begins with the number
+	return string(data[min(header, len(data)):min(header+size, len(data))])
+}
 
 func (t *rawTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
 	t.messages, t.settling = messages, newSettling(len(messages))
 	t.delivered = make(chan Delivery, len(messages))
-	if t.index, err = gossipIDs(messages); err != nil {
+	if t.index, err = t.gossipIDs(messages); err != nil {
 		return err
 	}
-	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, t.extra, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
+	if t.publisher, err = startRaw(ctx, "A", verdict.RolePublisher, t.options, func(*pubsub.Message) { t.handled <- struct{}{} }); err != nil {
 		return err
 	}
-	if t.receiver, err = startRaw(ctx, "B", verdict.RoleReceiver, t.extra, t.receive); err != nil {
+	if t.receiver, err = startRaw(ctx, "B", verdict.RoleReceiver, t.options, t.receive); err != nil {
 		return err
 	}
 	err = t.publisher.host.Connect(ctx, peer.AddrInfo{ID: t.receiver.host.ID(), Addrs: t.receiver.host.Addrs()})
@@ -59,14 +76,18 @@ func (t *rawTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err 
 }
 
 // gossipIDs returns the number of each message by its gossip id.
-func gossipIDs(messages []*pb.WakuMessage) (map[string]int, error) {
+func (t *rawTarget) gossipIDs(messages []*pb.WakuMessage) (map[string]int, error) {
 	index := make(map[string]int, len(messages))
 	for i, m := range messages {
 		wire, err := encode(m) //msgpath:uncounted for the table of ids, before the run
 		if err != nil {
 			return nil, err
 		}
-		index[relay.GossipID(PubsubTopic, wire)] = i //msgpath:uncounted for the table of ids, before the run
+		id := relay.GossipID
+		if t.options.ID != nil {
+			id = t.options.ID
+		}
+		index[id(PubsubTopic, wire)] = i //msgpath:uncounted for the table of ids, before the run
 	}
 	return index, nil
 }
@@ -131,9 +152,9 @@ type rawNode struct {
 	delivered  atomic.Uint64
 }
 
-func startRaw(ctx context.Context, name, role string, extra Work, receive func(*pubsub.Message)) (n *rawNode, err error) {
+func startRaw(ctx context.Context, name, role string, o RawOptions, receive func(*pubsub.Message)) (n *rawNode, err error) {
 	n = &rawNode{
-		name: name, role: role, extra: extra, counts: counters.New(), ended: make(chan struct{}),
+		name: name, role: role, extra: o.Extra, counts: counters.New(), ended: make(chan struct{}),
 		tracer: &rawTracer{graft: make(chan struct{})},
 	}
 	if n.host, err = libp2p.New(node.HostOptions(node.Options{Listen: []string{loopback}})...); err != nil {
@@ -146,8 +167,7 @@ func startRaw(ctx context.Context, name, role string, extra Work, receive func(*
 	}()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	n.cancel = cancel
-	gossip, err := pubsub.NewGossipSub(run, n.host,
-		append(relay.GossipOptions(n.counts, relay.Options{}), pubsub.WithRawTracer(n.tracer))...)
+	gossip, err := pubsub.NewGossipSub(run, n.host, n.gossipOptions(o)...)
 	if err != nil {
 		cancel()
 		return nil, fmt.Errorf("bench: start bare gossipsub: %w", err)
@@ -161,6 +181,15 @@ func startRaw(ctx context.Context, name, role string, extra Work, receive func(*
 	}
 	cancel()
 	return nil, fmt.Errorf("bench: join with bare gossipsub: %w", err)
+}
+
+// gossipOptions returns those of a node, but for an id of their own.
+func (n *rawNode) gossipOptions(o RawOptions) []pubsub.Option {
+	options := append(relay.GossipOptions(n.counts, relay.Options{}), pubsub.WithRawTracer(n.tracer))
+	if o.ID == nil {
+		return options
+	}
+	return append(options, pubsub.WithMessageIdFn(func(m *pubsubpb.Message) string { return o.ID(m.GetTopic(), m.GetData()) }))
 }
 
 func (n *rawNode) read(ctx context.Context, sub *pubsub.Subscription, receive func(*pubsub.Message)) {

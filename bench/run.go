@@ -16,24 +16,21 @@ const heapEvery = 50
 // measure makes one run: bring the target up, warm it, bring memory to its
 // state, drive and measure, verify, take the target down and look once more.
 func (s *session) measure(ctx context.Context, j job) (run verdict.Run, err error) {
-	clean, err := claimArchive(s.options.Archive)
+	clean, err := claimArchive(s.archive(j))
 	if err != nil {
 		return run, err
 	}
 	defer func() { err = errors.Join(err, clean()) }()
-	target, err := s.target(j)
-	if err != nil {
-		return run, err
-	}
+	target := s.target(j)
 	defer func() { err = errors.Join(err, target.Close()) }()
 	if err := s.start(ctx, target, j); err != nil {
 		return run, fmt.Errorf("start: %w", err)
 	}
-	n := s.options.Messages
+	n := s.count(j)
 	if err := newDriver(target, n+s.warmup(j), s.window(j)).drive(ctx, n, n+s.warmup(j)); err != nil {
 		return run, fmt.Errorf("warm-up: %w", err)
 	}
-	run = verdict.Run{Scenario: j.name(), Path: j.path, Number: j.number, Messages: n, Published: uint64(n)}
+	run = verdict.Run{Scenario: j.name(), Path: j.Name, Number: j.number, Messages: n, Published: uint64(n)}
 	account, err := s.drive(ctx, target, j, &run)
 	if err != nil {
 		return run, err
@@ -77,7 +74,7 @@ func (s *session) drive(ctx context.Context, target Target, j job, run *verdict.
 	}
 	run.Nodes = since(before, after)
 	if len(run.Nodes) == 0 { // it keeps no account: what the driver saw
-		run.Nodes = []verdict.Node{{Name: j.path, Role: verdict.RoleAll, Delivered: uint64(run.Messages)}}
+		run.Nodes = []verdict.Node{{Name: j.Name, Role: verdict.RoleAll, Delivered: uint64(run.Messages)}}
 	}
 	d.fill(run, j)
 	return after, checkNodes(run.Nodes, run.Messages)
@@ -110,7 +107,7 @@ func since(before, after []verdict.Node) []verdict.Node {
 
 func (d *driver) fill(run *verdict.Run, j job) {
 	per := d.arrivals
-	if j.scenario == Micro {
+	if j.Scenario == Micro {
 		per = d.whole
 	}
 	run.NanosPerP50, run.NanosPerP99 = per.P50(), per.P99()

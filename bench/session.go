@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,7 +13,6 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/msgpath/msgpath/message/pb"
-	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
 )
 
@@ -25,30 +25,29 @@ type session struct {
 	logger   *slog.Logger
 }
 
-// job is one run to be made.
-type job struct {
-	scenario, path string
-	number         int
-}
-
-func (j job) name() string { return verdict.RunName(j.scenario, j.number) }
-
 // Run runs every scenario on every path, interleaved over paths, and returns
 // what was measured. A run that is not valid, or that could not be made, is in
 // the result's Invalid and does not keep others from running. The error is for
 // options that are wrong, and for the end of ctx.
 func Run(ctx context.Context, o Options) (verdict.Result, error) {
-	s, err := newSession(o)
+	if err := o.Validate(); err != nil {
+		return verdict.Result{}, err
+	}
+	return runJobs(ctx, o, o.jobs())
+}
+
+// runJobs makes the runs of one session.
+func runJobs(ctx context.Context, o Options, jobs []job) (verdict.Result, error) {
+	s, err := newSession(o, jobs)
 	if err != nil {
 		return verdict.Result{}, err
 	}
-	jobs := o.jobs()
 	s.progress = NewProgress(o.Progress, len(jobs))
 	defer s.progress.Done()
 	for _, j := range jobs {
-		s.progress.Step(j.name() + " " + j.path)
+		s.progress.Step(j.name() + " " + j.Name)
 		if err := s.run(ctx, j); err != nil {
-			return verdict.Result{}, fmt.Errorf("bench: run %s of path %s: %w", j.name(), j.path, err)
+			return verdict.Result{}, fmt.Errorf("bench: run %s of path %s: %w", j.name(), j.Name, err)
 		}
 	}
 	unverified := slices.ContainsFunc(s.result.Runs, func(r verdict.Run) bool { return !r.Verified })
@@ -56,12 +55,11 @@ func Run(ctx context.Context, o Options) (verdict.Result, error) {
 	return s.result, nil
 }
 
-func newSession(o Options) (*session, error) {
-	if err := o.Validate(); err != nil {
-		return nil, err
-	}
-	if _, err := claimArchive(o.Archive); err != nil {
-		return nil, err
+func newSession(o Options, jobs []job) (*session, error) {
+	for _, j := range jobs {
+		if _, err := claimArchive(cmp.Or(j.Archive, o.Archive)); err != nil {
+			return nil, err
+		}
 	}
 	environment, err := ReadEnvironment(o.CommandLine, strings.ToLower(o.LogLevel.String()))
 	if err != nil {
@@ -77,7 +75,7 @@ func newSession(o Options) (*session, error) {
 		Runs: []verdict.Run{}, Invalid: []verdict.Invalid{},
 	}
 	if !o.Cold {
-		s.prepareMemory()
+		s.prepareMemory(jobs)
 	}
 	return s, nil
 }
@@ -94,20 +92,24 @@ const (
 // prepareMemory decides how much heap is mapped before each run, at most half of
 // what the machine has to give, and maps the pages of an archive in memory once
 // for all runs. What it cannot do is a limitation of the result.
-func (s *session) prepareMemory() {
+func (s *session) prepareMemory(jobs []job) {
 	limit := func(format string, args ...any) {
 		s.result.Limitations = append(s.result.Limitations, fmt.Sprintf(format, args...))
 	}
-	s.heap = fixedHeap + heapPerPayload*int(s.result.Settings.PayloadBytes)
+	var payload int64
+	pages := 0
+	for _, j := range jobs {
+		payload = max(payload, s.options.Profile.payloadBytes(s.count(j)))
+		if s.archive(j) == DefaultArchive {
+			pages = max(pages, s.archivePages(j))
+		}
+	}
+	s.heap = fixedHeap + heapPerPayload*int(payload)
 	if free, err := mem.VirtualMemory(); err == nil && s.heap > int(free.Available/2) {
 		limit("Only %d MB of heap were mapped before each run, not %d: the machine has no more to give.", free.Available/2e6, s.heap/1e6)
 		s.heap = int(free.Available / 2)
 	}
-	if s.options.Archive != DefaultArchive {
-		return
-	}
-	pages := archivePages(s.result.Settings)
-	if reservedPages() >= pages {
+	if pages <= reservedPages() {
 		return
 	}
 	if err := ReservePages(archivePage, pages); err != nil {
@@ -115,27 +117,10 @@ func (s *session) prepareMemory() {
 	}
 }
 
-// archivePages returns how many pages hold all messages of one run.
-func archivePages(s verdict.Settings) int {
-	messages := s.Messages + max(s.WarmupMicro, s.WarmupMacro)
-	payload := float64(s.PayloadBytes) * float64(messages) / float64(s.Messages)
-	return (int(1.1*payload)+rowBytes*messages)/archivePage + fixedPages
-}
-
-// jobs returns the runs in order: scenario by scenario, all paths of a run
-// before the next run, so that what changes on the machine meets all paths. Only
-// the project's own node has a micro.
-func (o Options) jobs() (jobs []job) {
-	for _, scenario := range o.Scenarios {
-		for number := 1; number <= o.Runs; number++ {
-			for _, path := range o.Paths {
-				if _, err := relay.ParsePath(path); err == nil || scenario == Macro {
-					jobs = append(jobs, job{scenario, path, number})
-				}
-			}
-		}
-	}
-	return jobs
+// archivePages returns how many pages hold all messages of a run.
+func (s *session) archivePages(j job) int {
+	messages := s.count(j) + s.warmup(j)
+	return (int(1.1*float64(s.options.Profile.payloadBytes(messages)))+rowBytes*messages)/archivePage + fixedPages
 }
 
 // run makes one run and files it, valid or not.
@@ -146,7 +131,7 @@ func (s *session) run(ctx context.Context, j job) error {
 		return ctx.Err()
 	case err != nil:
 		s.result.Invalid = append(s.result.Invalid,
-			verdict.Invalid{Scenario: j.name(), Path: j.path, Number: j.number, Reason: err.Error()})
+			verdict.Invalid{Scenario: j.name(), Path: j.Name, Number: j.number, Reason: err.Error()})
 		return nil
 	}
 	s.result.Runs = append(s.result.Runs, run)
@@ -156,7 +141,7 @@ func (s *session) run(ctx context.Context, j job) error {
 // messages returns the measured messages of one run and behind them those of
 // its warm-up, stamped now.
 func (s *session) messages(j job) []*pb.WakuMessage {
-	n, now := s.options.Messages, time.Now()
+	n, now := s.count(j), time.Now()
 	return slices.Concat(
 		NewWorkload(s.options.Seed, s.options.Profile, PubsubTopic, n, now, 0).Messages,
 		NewWorkload(s.options.Seed, s.options.Profile, PubsubTopic, s.warmup(j), now, n).Messages,
@@ -164,7 +149,7 @@ func (s *session) messages(j job) []*pb.WakuMessage {
 }
 
 func (s *session) warmup(j job) int {
-	if j.scenario == Micro {
+	if j.Scenario == Micro {
 		return s.options.WarmupMicro
 	}
 	return s.options.WarmupMacro
@@ -173,7 +158,7 @@ func (s *session) warmup(j job) int {
 // window returns how many messages may be in flight. In micro it is one, so that
 // the time per message is that of its whole path and nothing else's.
 func (s *session) window(j job) int {
-	if j.scenario == Micro {
+	if j.Scenario == Micro {
 		return 1
 	}
 	return s.options.Window
@@ -188,20 +173,6 @@ func encode(m *pb.WakuMessage) ([]byte, error) {
 }
 
 // target returns what the job drives.
-func (s *session) target(j job) (Target, error) {
-	if j.path == PathRaw {
-		return NewRaw(s.options.Extra), nil
-	}
-	if make := s.options.Targets[j.path]; make != nil {
-		return make(), nil
-	}
-	reach, err := relay.ParsePath(j.path)
-	if err != nil {
-		return nil, err
-	}
-	o := NodeOptions{Reach: reach, Hash: s.options.Hash, Archive: s.options.Archive, Logger: s.logger, Extra: s.options.Extra}
-	if j.scenario == Micro {
-		return NewMicro(o), nil
-	}
-	return NewMacro(o), nil
+func (s *session) target(j job) Target {
+	return j.Target(NodeOptions{Hash: s.options.Hash, Archive: s.archive(j), Logger: s.logger, Extra: s.options.Extra})
 }

@@ -138,7 +138,7 @@ func TestRunsAreInterleavedOverPaths(t *testing.T) {
 	o.Runs = 2
 	var got []string
 	for _, j := range o.jobs() {
-		got = append(got, j.name()+" "+j.path)
+		got = append(got, j.name()+" "+j.Name)
 	}
 	want := []string{
 		"micro_run1 baseline", "micro_run1 envelope", "micro_run1 zerocopy",

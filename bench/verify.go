@@ -13,14 +13,8 @@ import (
 // verifyArchive checks that the archive holds exactly the messages wanted, and
 // that the hash recomputed from each stored message is the one it is stored by.
 func verifyArchive(ctx context.Context, a *archive.Archive, hash message.Algorithm, want map[message.Key]bool) error {
-	var keys []message.Key
-	for key, err := range a.Keys(ctx) {
-		if err != nil {
-			return fmt.Errorf("bench: read archive: %w", err)
-		}
-		keys = append(keys, key)
-	}
-	if err := verifyKeys("archive", slices.Values(keys), want); err != nil {
+	keys, err := verifyArchived(ctx, a, want)
+	if err != nil {
 		return err
 	}
 	for _, key := range keys {
@@ -33,6 +27,18 @@ func verifyArchive(ctx context.Context, a *archive.Archive, hash message.Algorit
 		}
 	}
 	return nil
+}
+
+// verifyArchived checks that the archive holds exactly the keys wanted, and
+// returns them.
+func verifyArchived(ctx context.Context, a *archive.Archive, want map[message.Key]bool) (keys []message.Key, err error) {
+	for key, err := range a.Keys(ctx) {
+		if err != nil {
+			return nil, fmt.Errorf("bench: read archive: %w", err)
+		}
+		keys = append(keys, key)
+	}
+	return keys, verifyKeys("archive", slices.Values(keys), want)
 }
 
 // verifyKeys compares got and want as sets.

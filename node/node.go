@@ -48,6 +48,9 @@ func New(o Options) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Backend != nil {
+		open = o.Backend
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -10,6 +11,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -22,9 +24,14 @@ type Options struct {
 	Listen   []string       // multiaddrs, "/ip4/127.0.0.1/tcp/0", each of which must work; none: dials only
 	Peers    []string       // multiaddrs with a peer id; dialed, and dialed again when lost
 
-	Archive      string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
-	ArchiveQueue int    // messages accepted and not yet committed; 0: the archive's default
-	ArchiveBatch int    // messages a transaction; 0: the archive's default
+	Archive string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
+
+	// Backend opens an archive of the caller's own, in place of Archive, which is
+	// "" then. Nil: none.
+	Backend func(context.Context) (archive.Backend, error)
+
+	ArchiveQueue int // messages accepted and not yet committed; 0: the archive's default
+	ArchiveBatch int // messages a transaction; 0: the archive's default
 
 	// Committed is called after each archive transaction with its number of
 	// messages, before they reach the sync set and the stages. It must not block.
@@ -55,7 +62,10 @@ func (o Options) Validate() error {
 	if _, err := parseArchive(o.Archive); err != nil {
 		bad("Archive %q: %w", o.Archive, err)
 	}
-	if o.Sync && o.Archive == "" {
+	if o.Backend != nil && o.Archive != "" {
+		bad("Archive %q and a Backend: give one", o.Archive)
+	}
+	if o.Sync && o.Archive == "" && o.Backend == nil {
 		bad("Sync without an Archive: the sync set names messages that are stored")
 	}
 	if o.ArchiveQueue < 0 {
