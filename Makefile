@@ -66,6 +66,28 @@ fill = awk -v name='$(1)' -v file='$(2)' '$$0 == "<!-- " name " -->" { print; pr
 	  while ((getline line < file) > 0 && line != "") print line; print "```"; skip = 1; next } \
 	  $$0 == "<!-- /" name " -->" { skip = 0 } !skip' README.md > out/README.md && mv out/README.md README.md
 
+.PHONY: bench-limits
+bench-limits: build ## measure how near transport, disk and hash the message path comes; about 25 minutes
+	@status=0; bin/msgpath bench-limits --out out/limits || status=$$?; \
+	if [ $$status -gt 1 ]; then exit $$status; fi; \
+	cd bench/peers && go build -tags=$(tag) -o ../../bin/peers ./cmd/peers && cd ../.. && \
+	bin/peers --out out/limits/peers.json --dir out/limits; exit $$status
+
+.PHONY: bench-scale
+bench-scale: build ## measure how cost grows with messages, sizes, window, topics, peers, cores and rows
+	bin/msgpath bench-scale --out out/scale
+
+.PHONY: bench-transport
+bench-transport: build ## measure what options of transport and gossipsub bring
+	@mkdir -p out && bin/msgpath bench-transport --out out/transport.json
+
+.PHONY: performance
+performance: build ## write docs/performance.md from make bench-limits, bench-scale and bench-transport
+	@mkdir -p docs/img
+	bin/msgpath performance out/limits/limits.json --peers out/limits/peers.json --scale out/scale/scale.json \
+	  --transport out/transport.json --plots docs/img --link img > out/performance.md
+	mv out/performance.md docs/performance.md
+
 .PHONY: baseline
 baseline: build ## run the benchmark; write docs/baseline.md and the output in README.md from it
 	@test -z "$$(git status --porcelain 2>/dev/null)" || echo "make: the tree has uncommitted changes: the document will say so" >&2

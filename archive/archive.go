@@ -151,6 +151,9 @@ func (a *Archive) Store(ctx context.Context, env *message.Envelope) error {
 }
 
 func newItem(env *message.Envelope) (item, error) {
+	if counters.Enabled {
+		defer counters.Label(env.Counts(), siteArchive).End()
+	}
 	m, err := env.Message(siteArchive)
 	if err != nil {
 		return item{}, err
@@ -201,6 +204,16 @@ func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
 // hash. The loop's body may use the archive. It ends after the first error.
 func (a *Archive) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
 	return a.backend.Keys(ctx)
+}
+
+// Checkpoint brings what is committed to where it would be after Close, for
+// backends that put that off, as a SQLite file does: then a measured run has paid
+// for all that it stored. Messages may be stored meanwhile.
+func (a *Archive) Checkpoint(ctx context.Context) error {
+	if b, ok := a.backend.(interface{ Checkpoint(context.Context) error }); ok {
+		return b.Checkpoint(ctx)
+	}
+	return nil
 }
 
 // Ready returns nil, or why the archive cannot store: Run does not run, or the

@@ -293,3 +293,23 @@ func TestEphemeralIsNotHashed(t *testing.T) {
 	requireCounts(t, env.Counts(), "archive.archive",
 		counters.Counts{Decodes: 1, DecodedBytes: uint64(len(env.Bytes()))})
 }
+
+// putsOff is a Memory that has something to do at a checkpoint.
+type putsOff struct {
+	*archive.Memory
+	err error
+}
+
+func (p putsOff) Checkpoint(context.Context) error { return p.err }
+
+func TestCheckpoint(t *testing.T) {
+	full := errors.New("disk full")
+	for _, c := range []struct {
+		backend archive.Backend
+		want    error
+	}{{archive.NewMemory(), nil}, {putsOff{archive.NewMemory(), nil}, nil}, {putsOff{archive.NewMemory(), full}, full}} {
+		a := newArchive(t, c.backend, archive.Options{})
+		requireIs(t, "checkpoint", a.Checkpoint(t.Context()), c.want)
+		closeArchive(t, a)
+	}
+}

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"time"
+
+	"github.com/msgpath/msgpath/counters"
 )
 
 // Run commits accepted messages until ctx is done or Close is called; then it
@@ -144,6 +146,9 @@ func (a *Archive) forget() {
 func (a *Archive) insert(ctx context.Context) (fresh []bool, took time.Duration, err error) {
 	if len(a.rows) == 0 {
 		return nil, 0, nil
+	}
+	if counters.Enabled {
+		defer counters.Label(a.rows[0].counts, siteArchive).End()
 	}
 	start := time.Now()
 	defer func() {

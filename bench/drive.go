@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,22 +22,29 @@ func invalid(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", errInvalid, fmt.Errorf(format, args...))
 }
 
-// A driver keeps at most window messages of a target in flight and times them.
-// It drives each message once.
+// A driver publishes messages to a target and times them: with at most window in
+// flight, or, where it has a schedule, when each is due. It drives each message
+// once.
 type driver struct {
-	target Target
-	window int
-	stall  time.Duration
+	target   Target
+	window   int
+	schedule *schedule // nil: a closed loop
+	stall    time.Duration
 
-	published []time.Time // by number; zero: not yet
-	arrived   []bool      // by number
-	inFlight  int
-	last      time.Time // last arrival, or the start
-	timer     *time.Timer
+	epoch   time.Time
+	sent    []atomic.Int64 // by number, ns since epoch; 0: not yet
+	begun   atomic.Int64   // messages sent, of which settled are no longer in flight
+	settled int
+	first   int    // the first number driven
+	arrived []bool // by number
+	failure chan error
+	last    time.Time // last arrival, or the start
+	timer   *time.Timer
 
 	whole     *Latencies // from publish to the application
 	arrivals  *Latencies // between arrivals
 	latencies *Latencies // from publish to the commit; empty where there is no archive
+	open      *openLoop  // nil: a closed loop
 	delivered func(n int)
 }
 
@@ -44,7 +52,8 @@ type driver struct {
 func newDriver(t Target, room, window int) *driver {
 	d := &driver{
 		target: t, window: window, stall: stall,
-		published: make([]time.Time, room), arrived: make([]bool, room),
+		epoch: time.Now().Add(-1), // no message is sent at 0
+		sent:  make([]atomic.Int64, room), arrived: make([]bool, room),
 		timer: time.NewTimer(stall),
 		whole: NewLatencies(), arrivals: NewLatencies(), latencies: NewLatencies(),
 		delivered: func(int) {},
@@ -57,9 +66,12 @@ func newDriver(t Target, room, window int) *driver {
 // has been delivered. An error of a run that is not valid says what the target
 // lost.
 func (d *driver) drive(ctx context.Context, first, end int) error {
-	d.last = time.Now()
-	done := 0
-	err := d.run(ctx, first, end, &done)
+	d.first, d.last = first, time.Now()
+	done, run := 0, d.inClosedLoop
+	if d.schedule != nil {
+		run = d.inOpenLoop
+	}
+	err := run(ctx, first, end, &done)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
@@ -70,31 +82,42 @@ func (d *driver) drive(ctx context.Context, first, end int) error {
 	return err
 }
 
-func (d *driver) run(ctx context.Context, first, end int, done *int) error {
-	for i := first; i < end || d.inFlight > 0; {
-		if i < end && d.inFlight < d.window {
+func (d *driver) inClosedLoop(ctx context.Context, first, end int, done *int) error {
+	for i := first; i < end || d.inFlight() > 0; {
+		if i < end && d.inFlight() < d.window {
 			if err := d.publish(ctx, i); err != nil {
 				return err
 			}
 			i++
 			continue
 		}
-		a, err := d.next(ctx)
-		if err == nil {
-			err = d.take(a)
-		}
-		if err != nil {
+		if err := d.settle(ctx, done); err != nil {
 			return err
 		}
-		*done++
-		d.delivered(*done)
 	}
 	return nil
 }
 
+// settle waits for a delivery and takes it.
+func (d *driver) settle(ctx context.Context, done *int) error {
+	a, err := d.next(ctx)
+	if err == nil {
+		err = d.take(a)
+	}
+	if err != nil {
+		return err
+	}
+	*done++
+	d.delivered(*done)
+	return nil
+}
+
+// inFlight returns how many messages were sent and have not arrived.
+func (d *driver) inFlight() int { return int(d.begun.Load()) - d.settled }
+
 func (d *driver) publish(ctx context.Context, i int) error {
-	d.published[i] = time.Now()
-	d.inFlight++
+	d.sent[i].Store(int64(time.Since(d.epoch)))
+	d.begun.Add(1)
 	if err := d.target.Publish(ctx, i); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -121,9 +144,15 @@ func (d *driver) next(ctx context.Context) (Delivery, error) {
 			return a, nil
 		case <-ctx.Done():
 			return Delivery{}, ctx.Err()
+		case err := <-d.failure:
+			return Delivery{}, err
 		case <-d.timer.C:
+			if d.inFlight() == 0 { // of an open loop, the next is not due
+				waited = -pause
+				continue
+			}
 			if len(d.losses()) > 0 || waited+pause >= d.stall {
-				return Delivery{}, invalid("no delivery for %v, %d messages in flight, first missing: %d", waited+pause, d.inFlight, d.missing())
+				return Delivery{}, invalid("no delivery for %v, %d messages in flight, first missing: %d", waited+pause, d.inFlight(), d.missing())
 			}
 		}
 	}
@@ -131,21 +160,28 @@ func (d *driver) next(ctx context.Context) (Delivery, error) {
 
 func (d *driver) take(a Delivery) error {
 	switch {
-	case a.Index < 0 || a.Index >= len(d.published) || d.published[a.Index].IsZero():
+	case a.Index < 0 || a.Index >= len(d.sent) || d.sent[a.Index].Load() == 0:
 		return invalid("message %d was delivered and not published", a.Index)
 	case d.arrived[a.Index]:
 		return invalid("message %d was delivered twice", a.Index)
 	}
 	d.arrived[a.Index] = true
-	d.inFlight--
-	d.whole.Record(a.At.Sub(d.published[a.Index]))
+	d.settled++
+	sent := d.sentAt(a.Index)
+	d.whole.Record(a.At.Sub(sent))
 	d.arrivals.Record(a.At.Sub(d.last))
 	if !a.Committed.IsZero() {
-		d.latencies.Record(a.Committed.Sub(d.published[a.Index]))
+		d.latencies.Record(a.Committed.Sub(sent))
+	}
+	if d.open != nil {
+		d.open.record(a, d.schedule.due(a.Index-d.first))
 	}
 	d.last = a.At
 	return nil
 }
+
+// sentAt returns when message i was sent.
+func (d *driver) sentAt(i int) time.Time { return d.epoch.Add(time.Duration(d.sent[i].Load())) }
 
 func (d *driver) losses() []string {
 	if a, ok := d.target.(Accountant); ok {
@@ -156,8 +192,8 @@ func (d *driver) losses() []string {
 
 // missing returns the lowest number in flight.
 func (d *driver) missing() int {
-	for i, at := range d.published {
-		if !at.IsZero() && !d.arrived[i] {
+	for i := range d.sent {
+		if d.sent[i].Load() != 0 && !d.arrived[i] {
 			return i
 		}
 	}

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/node"
 )
 
-// databaseFiles are what SQLite keeps beside each other for one database.
-var databaseFiles = []string{"", "-wal", "-shm", "-journal"}
+// databaseFiles are what is kept beside each other for one database: SQLite's
+// files and the folder of the payloads.
+var databaseFiles = []string{"", "-wal", "-shm", "-journal", sqlite.PayloadDir("")}
 
 // claimArchive makes sure that the archive's files are the run's own: none may
 // exist, and all are removed by the returned function.
@@ -29,9 +31,7 @@ func claimArchive(name string) (clean func() error, err error) {
 	return func() error {
 		var errs []error
 		for _, suffix := range databaseFiles {
-			if err := os.Remove(file + suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-				errs = append(errs, err)
-			}
+			errs = append(errs, os.RemoveAll(file+suffix))
 		}
 		return errors.Join(errs...)
 	}, nil

@@ -29,11 +29,41 @@ const loopback = "/ip4/127.0.0.1/tcp/0"
 
 // NodeOptions say what nodes a target runs.
 type NodeOptions struct {
+	// Base has the options of transport and, in its Relay, of gossipsub that all
+	// nodes run with; Listen has the address in place of loopback TCP. What a
+	// target decides for itself it overwrites.
+	Base node.Options
+
 	Reach   relay.Reach
 	Hash    message.Algorithm
 	Archive string // as node.Options.Archive, or Discard; not ""
 	Extra   Work   // nil: none
 	Logger  *slog.Logger
+}
+
+// setArchive gives a node the archive, and the sync set of what is in it.
+func (o NodeOptions) setArchive(n *node.Options) {
+	n.Archive, n.Sync = o.Archive, true
+	if o.Archive == Discard {
+		n.Archive, n.Backend = "", openDiscard
+	}
+}
+
+// node returns the options of a node that listens where told. Those of bare
+// gossipsub come out of the same Base.
+func (o NodeOptions) node(listen ...string) node.Options {
+	n := o.Base
+	n.Relay.Reach, n.Relay.Hash = o.Reach, o.Hash
+	n.Listen, n.Logger = listen, o.Logger
+	return n
+}
+
+// address returns where the nodes of a base listen in macro.
+func address(base node.Options) []string {
+	if len(base.Listen) > 0 {
+		return base.Listen
+	}
+	return []string{loopback}
 }
 
 // running is one node of a target.
@@ -51,15 +81,23 @@ type running struct {
 // but for extra work.
 func start(ctx context.Context, name, role string, o node.Options, app relay.Stage, extra Work) (*running, error) {
 	r := &running{name: name, role: role, counts: counters.New(), ended: make(chan error, 1)}
+	if counters.Enabled {
+		counters.Name(r.counts, name)
+	}
 	o.Relay.Counts = r.counts
 	o.Relay.Stages = []relay.Stage{func(ctx context.Context, env *message.Envelope) error {
 		r.delivered.Add(1)
+		if counters.Enabled {
+			defer counters.Label(r.counts, siteApp).End()
+		}
 		if extra != nil {
 			extra(name, r.counts, env.Bytes())
 		}
 		return app(ctx, env)
 	}}
-	o.Relay.Topics = []string{PubsubTopic}
+	if len(o.Relay.Topics) == 0 {
+		o.Relay.Topics = []string{PubsubTopic}
+	}
 	var err error
 	if r.Node, err = node.New(o); err != nil {
 		return nil, err
@@ -145,14 +183,9 @@ func (t *nodeTarget) expect(messages []*pb.WakuMessage) {
 
 // startReceiver starts the node that archives, syncs and delivers.
 func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, listen ...string) (err error) {
-	o := node.Options{
-		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
-		Listen: listen, Archive: t.options.Archive, Sync: true, Logger: t.options.Logger,
-		Committed: func(int, time.Duration, error) { t.committed = time.Now() },
-	}
-	if o.Archive == Discard {
-		o.Archive, o.Backend = "", openDiscard
-	}
+	o := t.options.node(listen...)
+	o.Committed = func(int, time.Duration, error) { t.committed = time.Now() }
+	t.options.setArchive(&o)
 	t.receiver, err = start(ctx, name, role, o, t.deliver, t.options.Extra)
 	return err
 }
@@ -261,14 +294,12 @@ func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (er
 		t.handled <- struct{}{}
 		return nil
 	}
-	t.publisher, err = start(ctx, "A", verdict.RolePublisher, node.Options{
-		Relay:  relay.Options{Reach: t.options.Reach, Hash: t.options.Hash},
-		Listen: []string{loopback}, Logger: t.options.Logger,
-	}, app, t.options.Extra)
+	listen := address(t.options.Base)
+	t.publisher, err = start(ctx, "A", verdict.RolePublisher, t.options.node(listen...), app, t.options.Extra)
 	if err != nil {
 		return err
 	}
-	if err = t.startReceiver(ctx, "B", verdict.RoleReceiver, loopback); err != nil {
+	if err = t.startReceiver(ctx, "B", verdict.RoleReceiver, listen...); err != nil {
 		return err
 	}
 	if err = t.publisher.Connect(ctx, t.receiver.AddrInfo()); err != nil {

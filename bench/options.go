@@ -6,8 +6,10 @@ import (
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
@@ -53,6 +55,16 @@ type Options struct {
 	Archive     string // "memory", "sqlite::memory:", "sqlite:FILE" or Discard; FILE is made for each run and removed
 	Cold        bool   // start every run with unmapped memory
 
+	// Rate is how many messages a second are sent in macro, whatever is in flight: an
+	// open loop, in which Window is no limit. The queues on the path are: what one of
+	// them drops makes a run invalid, so that a rate and a stall must fit into them.
+	// 0: a closed loop.
+	Rate float64
+
+	// Histograms collects the latencies of an open loop. Nil: they are in the result
+	// alone.
+	Histograms *Histograms
+
 	// Targets are further paths of macro by their names: an adopter's relay, say.
 	// Each run makes its target anew.
 	Targets map[string]func() Target
@@ -60,6 +72,10 @@ type Options struct {
 	// Extra is work that each node does besides, for each message that it delivered
 	// to its application: for a test of what notices it. Nil: none.
 	Extra Work
+
+	// measured is called right before the measured part of each run and returns what
+	// is called right after it: for a profile. Nil: nothing.
+	measured func() (stop func(), err error)
 
 	CommandLine []string   // told in the result
 	LogLevel    slog.Level // of the nodes
@@ -132,7 +148,35 @@ func (o Options) validateRun() error {
 	if err := checkArchive(o.Archive); err != nil {
 		bad("%w", err)
 	}
+	if err := o.validateRate(); err != nil {
+		bad("%w", err)
+	}
 	return errors.Join(errs...)
+}
+
+// longest is how long the messages of one run may be scheduled for.
+const longest = 24 * time.Hour
+
+func (o Options) validateRate() error {
+	switch seconds := float64(o.Messages) / o.Rate; {
+	case o.Rate == 0:
+		return nil
+	case math.IsNaN(o.Rate) || math.IsInf(o.Rate, 0) || o.Rate < 0:
+		return fmt.Errorf("rate %v: want messages a second, or 0 for a closed loop", o.Rate)
+	case slices.Contains(o.Scenarios, Micro):
+		return fmt.Errorf("rate %v: micro has one message in flight by what it is: an open loop is for macro alone", o.Rate)
+	case seconds > longest.Seconds():
+		return fmt.Errorf("rate %v: %d messages take more than %v", o.Rate, o.Messages, longest)
+	}
+	return nil
+}
+
+// beside starts what goes on beside the measured part of a run.
+func (o Options) beside() (stop func(), err error) {
+	if o.measured == nil {
+		return func() {}, nil
+	}
+	return o.measured()
 }
 
 func (o Options) settings() verdict.Settings {
@@ -140,7 +184,7 @@ func (o Options) settings() verdict.Settings {
 		Messages: o.Messages, WarmupMicro: o.WarmupMicro, WarmupMacro: o.WarmupMacro,
 		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(o.Profile.payloadBytes(o.Messages)),
 		Window: o.Window, Runs: o.Runs, Hash: o.Hash.String(), Archive: o.Archive,
-		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold,
+		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold, Rate: o.Rate,
 	}
 }
 
@@ -149,6 +193,9 @@ func limitations(o Options) []string {
 	all := []string{
 		"Both nodes of macro share one process, one machine and its loopback device: network latency and loss are not in any time, and memory and CPU are those of the process.",
 		"The publisher keeps at most the window in flight and waits for deliveries: latencies are those of a closed loop and hide what an open one would show.",
+	}
+	if o.Rate > 0 {
+		all[1] = "Messages are sent at intended times by a goroutine of the process that is measured, which wakes some 0.1 ms late by itself, and more where the machine is busy: latencies from the intended time contain that, those from the send do not contain what a message waited for before it was sent."
 	}
 	if !counters.Enabled {
 		all = append(all, "This build does not count: every count is n/a.")

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,6 +39,8 @@ type rawTarget struct {
 
 // RawOptions say what bare gossipsub does besides. The zero value is nothing.
 type RawOptions struct {
+	Base node.Options // as NodeOptions.Base
+
 	Extra Work // as Options.Extra
 
 	// ID is the gossip id in place of the nodes' own, which passes over every byte.
@@ -83,11 +86,11 @@ func (t *rawTarget) gossipIDs(messages []*pb.WakuMessage) (map[string]int, error
 		if err != nil {
 			return nil, err
 		}
-		id := relay.GossipID
+		id := relay.GossipID //msgpath:uncounted for the table of ids, before the run
 		if t.options.ID != nil {
 			id = t.options.ID
 		}
-		index[id(PubsubTopic, wire)] = i //msgpath:uncounted for the table of ids, before the run
+		index[id(PubsubTopic, wire)] = i
 	}
 	return index, nil
 }
@@ -101,6 +104,9 @@ func (t *rawTarget) receive(m *pubsub.Message) {
 }
 
 func (t *rawTarget) Publish(ctx context.Context, i int) error {
+	if counters.Enabled {
+		defer counters.Label(t.publisher.counts, siteRaw).End()
+	}
 	data, err := encode(t.messages[i])
 	if err != nil {
 		return err
@@ -157,7 +163,12 @@ func startRaw(ctx context.Context, name, role string, o RawOptions, receive func
 		name: name, role: role, extra: o.Extra, counts: counters.New(), ended: make(chan struct{}),
 		tracer: &rawTracer{graft: make(chan struct{})},
 	}
-	if n.host, err = libp2p.New(node.HostOptions(node.Options{Listen: []string{loopback}})...); err != nil {
+	if counters.Enabled {
+		counters.Name(n.counts, name)
+	}
+	base := o.Base
+	base.Listen = address(base)
+	if n.host, err = libp2p.New(node.HostOptions(base)...); err != nil {
 		return nil, fmt.Errorf("bench: start bare host: %w", err)
 	}
 	defer func() {
@@ -174,7 +185,7 @@ func startRaw(ctx context.Context, name, role string, o RawOptions, receive func
 	}
 	if n.topic, err = gossip.Join(PubsubTopic); err == nil {
 		var sub *pubsub.Subscription
-		if sub, err = n.topic.Subscribe(pubsub.WithBufferSize(relay.DefaultSubscription)); err == nil {
+		if sub, err = n.topic.Subscribe(pubsub.WithBufferSize(cmp.Or(o.Base.Relay.Subscription, relay.DefaultSubscription))); err == nil {
 			go n.read(run, sub, receive)
 			return n, nil
 		}
@@ -185,7 +196,7 @@ func startRaw(ctx context.Context, name, role string, o RawOptions, receive func
 
 // gossipOptions returns those of a node, but for an id of their own.
 func (n *rawNode) gossipOptions(o RawOptions) []pubsub.Option {
-	options := append(relay.GossipOptions(n.counts, relay.Options{}), pubsub.WithRawTracer(n.tracer))
+	options := append(relay.GossipOptions(n.counts, o.Base.Relay), pubsub.WithRawTracer(n.tracer))
 	if o.ID == nil {
 		return options
 	}

@@ -31,11 +31,24 @@ func (s *session) measure(ctx context.Context, j job) (run verdict.Run, err erro
 		return run, fmt.Errorf("warm-up: %w", err)
 	}
 	run = verdict.Run{Scenario: j.name(), Path: j.Name, Number: j.number, Messages: n, Published: uint64(n)}
-	account, err := s.drive(ctx, target, j, &run)
+	d := s.driver(target, j)
+	account, err := s.drive(ctx, d, j, &run)
 	if err != nil {
 		return run, err
 	}
-	return run, finish(ctx, target, account, &run)
+	if err := finish(ctx, target, account, &run); err != nil || d.open == nil {
+		return run, err
+	}
+	return run, s.options.Histograms.add(d, j)
+}
+
+// driver returns what drives the measured messages.
+func (s *session) driver(target Target, j job) *driver {
+	d := newDriver(target, s.count(j), s.window(j))
+	if s.options.Rate > 0 {
+		d.follow(s.options.Rate)
+	}
+	return d
 }
 
 func (s *session) start(ctx context.Context, target Target, j job) error {
@@ -45,30 +58,40 @@ func (s *session) start(ctx context.Context, target Target, j job) error {
 }
 
 // drive is the measured part. It returns what the nodes did since they started.
-func (s *session) drive(ctx context.Context, target Target, j job, run *verdict.Run) ([]verdict.Node, error) {
-	before, err := nodes(ctx, target)
+func (s *session) drive(ctx context.Context, d *driver, j job, run *verdict.Run) ([]verdict.Node, error) {
+	before, err := nodes(ctx, d.target)
 	if err != nil {
 		return nil, err
 	}
-	d := newDriver(target, run.Messages, s.window(j))
 	meter := NewMeter(run.Messages/heapEvery + 2)
 	d.delivered = func(n int) {
 		if n%heapEvery == 0 || n == run.Messages {
 			meter.Sample(n)
 		}
 	}
+	if err := checkpoint(ctx, d.target); err != nil {
+		return nil, err
+	}
 	if s.options.Cold {
 		Cold()
 	} else {
 		Warm(s.heap)
 	}
-	meter.Start()
-	err = d.drive(ctx, 0, run.Messages)
-	meter.Stop(run)
+	stop, err := s.options.beside()
 	if err != nil {
 		return nil, err
 	}
-	after, err := nodes(ctx, target)
+	meter.Start()
+	err = d.drive(ctx, 0, run.Messages)
+	if err == nil {
+		err = checkpoint(ctx, d.target)
+	}
+	meter.Stop(run)
+	stop()
+	if err != nil {
+		return nil, err
+	}
+	after, err := nodes(ctx, d.target)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +138,7 @@ func (d *driver) fill(run *verdict.Run, j job) {
 		p50, p99 := d.latencies.P50(), d.latencies.P99()
 		run.LatencyP50, run.LatencyP99 = &p50, &p99
 	}
+	run.OpenLoop = d.openLoopOf()
 }
 
 // checkNodes refuses a run in which a queue or a validator took a message away,

@@ -12,6 +12,7 @@ import (
 	"github.com/shirou/gopsutil/v4/mem"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -42,6 +43,7 @@ func runJobs(ctx context.Context, o Options, jobs []job) (verdict.Result, error)
 	if err != nil {
 		return verdict.Result{}, err
 	}
+	s.emptyHistograms()
 	s.progress = NewProgress(o.Progress, len(jobs))
 	defer s.progress.Done()
 	for _, j := range jobs {
@@ -51,6 +53,7 @@ func runJobs(ctx context.Context, o Options, jobs []job) (verdict.Result, error)
 		}
 	}
 	unverified := slices.ContainsFunc(s.result.Runs, func(r verdict.Run) bool { return !r.Verified })
+	s.result.Distributions = s.options.Histograms.Distributions()
 	s.result.Verified = len(s.result.Invalid) == 0 && len(s.result.Runs) > 0 && !unverified
 	return s.result, nil
 }
@@ -83,8 +86,8 @@ func newSession(o Options, jobs []job) (*session, error) {
 // What a run is thought to need at its peak, and is mapped before it.
 const (
 	fixedHeap      = 64 << 20
-	heapPerPayload = 8    // Go heap, in payloads of all measured messages
-	archivePage    = 4096 // SQLite's page size
+	heapPerPayload = 8 // Go heap, in payloads of all measured messages
+	archivePage    = sqlite.MemoryPageBytes
 	fixedPages     = 2048
 	rowBytes       = 1024 // of an archive, beside the payload
 )

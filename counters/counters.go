@@ -31,13 +31,13 @@ package counters
 // Counts is how often each event happened and how many bytes it was given.
 // The unit of every …Bytes field is one byte.
 type Counts struct {
-	Decodes       uint64 `json:"decodes"`      // decodes of a wire message
-	DecodedBytes  uint64 `json:"decodedBytes"` // their encoded sizes
-	Hashes        uint64 `json:"hashes"`       // message hashes
-	HashedBytes   uint64 `json:"hashedBytes"`  // payload and meta fed to them
-	IDHashes      uint64 `json:"idHashes"`     // gossip message ids
-	IDHashedBytes uint64 `json:"idHashedBytes"`
-	Encodes       uint64 `json:"encodes"` // encodes to a wire message
+	Decodes       uint64 `json:"decodes"`       // decodes of a wire message
+	DecodedBytes  uint64 `json:"decodedBytes"`  // their encoded sizes
+	Hashes        uint64 `json:"hashes"`        // message hashes
+	HashedBytes   uint64 `json:"hashedBytes"`   // payload and meta fed to them
+	IDHashes      uint64 `json:"idHashes"`      // gossip message ids
+	IDHashedBytes uint64 `json:"idHashedBytes"` // fed to them and to no message hash, see IDHashShared
+	Encodes       uint64 `json:"encodes"`       // encodes to a wire message
 	EncodedBytes  uint64 `json:"encodedBytes"`
 	Copies        uint64 `json:"copies"` // copies of a payload made by the project's own code
 	CopiedBytes   uint64 `json:"copiedBytes"`
@@ -58,14 +58,16 @@ func (c Counts) Add(d Counts) Counts {
 	return c
 }
 
-// Sub returns c without d, for two readings of one Set, d the earlier.
+// Sub returns c without d, for two readings of one Set, d the earlier. Bytes of
+// ids are 0 where more of them went over to message hashes between the readings
+// than were added.
 func (c Counts) Sub(d Counts) Counts {
 	c.Decodes -= d.Decodes
 	c.DecodedBytes -= d.DecodedBytes
 	c.Hashes -= d.Hashes
 	c.HashedBytes -= d.HashedBytes
 	c.IDHashes -= d.IDHashes
-	c.IDHashedBytes -= d.IDHashedBytes
+	c.IDHashedBytes -= min(c.IDHashedBytes, d.IDHashedBytes)
 	c.Encodes -= d.Encodes
 	c.EncodedBytes -= d.EncodedBytes
 	c.Copies -= d.Copies

@@ -60,8 +60,16 @@ func TestEventsApart(t *testing.T) {
 		"decode":  {counters.Decode, counters.Counts{Decodes: 1, DecodedBytes: 5}},
 		"hash":    {counters.Hash, counters.Counts{Hashes: 1, HashedBytes: 5}},
 		"id hash": {counters.IDHash, counters.Counts{IDHashes: 1, IDHashedBytes: 5}},
-		"encode":  {counters.Encode, counters.Counts{Encodes: 1, EncodedBytes: 5}},
-		"copy":    {counters.Copy, counters.Counts{Copies: 1, CopiedBytes: 5}},
+		"id hash, shared": {func(s counters.Set, site counters.Site, n int) {
+			counters.IDHash(s, site, n)
+			counters.IDHashShared(s, site, 2)
+		}, counters.Counts{IDHashes: 1, IDHashedBytes: 3}},
+		"id hash, shared more than was counted": {func(s counters.Set, site counters.Site, n int) {
+			counters.IDHash(s, site, n)
+			counters.IDHashShared(s, site, n+1)
+		}, counters.Counts{IDHashes: 1}},
+		"encode": {counters.Encode, counters.Counts{Encodes: 1, EncodedBytes: 5}},
+		"copy":   {counters.Copy, counters.Counts{Copies: 1, CopiedBytes: 5}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			set := counters.New()
@@ -76,6 +84,7 @@ func TestZeroSetCountsNothing(t *testing.T) {
 	counters.Decode(set, siteA, 1)
 	counters.Hash(set, siteA, 1)
 	counters.IDHash(set, siteA, 1)
+	counters.IDHashShared(set, siteA, 1)
 	counters.Encode(set, siteA, 1)
 	counters.Copy(set, siteA, 1)
 	if got := counters.Load(set); got != nil {
@@ -178,6 +187,10 @@ func TestArithmetic(t *testing.T) {
 	}
 	if got := doubled.Sub(numbered); got != numbered {
 		t.Errorf("Sub: %+v", got)
+	}
+	earlier := counters.Counts{IDHashes: 1, IDHashedBytes: 7} // and one byte of them went to a message hash since
+	if got := numbered.Sub(earlier); got.IDHashes != 4 || got.IDHashedBytes != 0 {
+		t.Errorf("Sub of ids whose bytes became fewer: %+v", got)
 	}
 	sites := []counters.SiteCounts{{Site: "p.a", Counts: numbered}, {Site: "p.b", Counts: numbered}}
 	if got := counters.Total(sites); got != doubled {

@@ -41,11 +41,41 @@ func Hash(Set, Site, int) {}
 // IDHash counts one gossip message id over n bytes at site.
 func IDHash(Set, Site, int) {}
 
+// IDHashShared tells that n bytes of a gossip message id counted at site serve a
+// message hash too, which is charged for them: they are taken from the id's
+// bytes, which do not go below 0. It counts no event.
+func IDHashShared(Set, Site, int) {}
+
 // Encode counts one encode to n bytes at site.
 func Encode(Set, Site, int) {}
 
 // Copy counts one copy of n payload bytes at site.
 func Copy(Set, Site, int) {}
+
+// Label marks the samples that a CPU profile takes of the calling goroutine, and of
+// those it starts, with the labels site and node, until its End. It does so only
+// while [Labelling] is on; else it costs one atomic load. Call it as
+//
+//	if counters.Enabled {
+//		defer counters.Label(set, site).End()
+//	}
+func Label(Set, Site) Labelled { return Labelled{} }
+
+// Labelled is a stretch of work between [Label] and End. The zero Labelled has no
+// labels.
+type Labelled struct{}
+
+// End takes all labels away. They do not nest: of two stretches, the inner one ends
+// the labels of both.
+func (Labelled) End() {}
+
+// Name gives a node the name that labels have, "?" without one. A build without the
+// tag knows none.
+func Name(Set, string) {}
+
+// Labelling switches labels on for as long as a profile is taken, and off. It is off
+// when a program starts.
+func Labelling(bool) {}
 
 // Load returns the counts so far of each site with any, by name. It is exact
 // once nothing counts any more; before, an event may be there without its bytes.

@@ -38,3 +38,10 @@ func TestNewSiteKeepsNothing(t *testing.T) {
 		t.Errorf("sites %q, want none", got)
 	}
 }
+
+func TestLabelDoesNothing(t *testing.T) {
+	counters.Labelling(true)
+	counters.Name(counters.New(), "B")
+	counters.Label(counters.New(), counters.Site{}).End()
+	counters.Labelling(false)
+}

@@ -87,8 +87,9 @@ type Set struct{ node *node }
 
 // node is what a Set points at.
 type node struct {
-	cells [maxSites]cell
-	lines lines
+	cells  [maxSites]cell
+	lines  lines
+	labels labels
 }
 
 // cell is what happened at one site, by event.
@@ -131,11 +132,56 @@ func Hash(s Set, site Site, n int) { s.add(site, hash, n) }
 // IDHash counts one gossip message id over n bytes at site.
 func IDHash(s Set, site Site, n int) { s.add(site, idHash, n) }
 
+// IDHashShared tells that n bytes of a gossip message id counted at site serve a
+// message hash too, which is charged for them: they are taken from the id's
+// bytes, which do not go below 0. It counts no event.
+func IDHashShared(s Set, site Site, n int) {
+	if s.node == nil {
+		return
+	}
+	bytes := &s.node.cells[site.index][idHash].bytes
+	for {
+		have := bytes.Load()
+		if bytes.CompareAndSwap(have, have-min(have, uint64(n))) {
+			return
+		}
+	}
+}
+
 // Encode counts one encode to n bytes at site.
 func Encode(s Set, site Site, n int) { s.add(site, encode, n) }
 
 // Copy counts one copy of n payload bytes at site.
 func Copy(s Set, site Site, n int) { s.add(site, copied, n) }
+
+// Label marks the samples that a CPU profile takes of the calling goroutine, and of
+// those it starts, with the labels site and node, until its End. It does so only
+// while [Labelling] is on; else it costs one atomic load. Call it as
+//
+//	if counters.Enabled {
+//		defer counters.Label(set, site).End()
+//	}
+func Label(s Set, site Site) Labelled { return label(s, site) }
+
+// Labelled is a stretch of work between [Label] and End. The zero Labelled has no
+// labels.
+type Labelled struct{ on bool }
+
+// End takes all labels away. They do not nest: of two stretches, the inner one ends
+// the labels of both.
+func (l Labelled) End() {
+	if l.on {
+		unlabel()
+	}
+}
+
+// Name gives a node the name that labels have, "?" without one. A build without the
+// tag knows none.
+func Name(s Set, name string) { setName(s, name) }
+
+// Labelling switches labels on for as long as a profile is taken, and off. It is off
+// when a program starts.
+func Labelling(on bool) { labelling.Store(on) }
 
 // Load returns the counts so far of each site with any, by name. It is exact
 // once nothing counts any more; before, an event may be there without its bytes.

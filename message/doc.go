@@ -20,6 +20,12 @@
 //   - unknown fields are accepted, forwarded as they came, kept by both decoders
 //     and outside the hash.
 //
+// # One pass over the payload
+//
+// The hash is built on a [PayloadDigest], and so may be the name that a network
+// gives to a message's bytes: who has computed the digest of what [Cut] finds in
+// them hands it over with [Envelope.Adopt].
+//
 // # Limits
 //
 // [Limits] bound what a node accepts; each violation is a named error. The

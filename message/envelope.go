@@ -45,13 +45,20 @@ type Envelope struct {
 	topic  string
 	data   []byte
 
-	mu      sync.Mutex // held while decoding or hashing
-	decoded atomic.Bool
-	hashed  atomic.Bool
+	mu      sync.Mutex    // held while decoding or hashing
+	lender  counters.Site // of the pass that the adopted digest came from
+	adopted bool          // sum holds the payload's digest until it holds the hash
+	known   atomic.Uint32 // decoded, hashed
 	msg     *pb.WakuMessage
 	err     error
 	sum     Hash
 }
+
+// Bits of Envelope.known.
+const (
+	decoded = 1 << iota
+	hashed
+)
 
 // Wrap returns an Envelope for the bytes data received on a pubsub topic. It
 // takes data over.
@@ -83,7 +90,7 @@ func Seal(counts counters.Set, format Format, topic string, m *pb.WakuMessage, s
 	}
 	e := Wrap(counts, format, topic, data)
 	e.msg = m
-	e.decoded.Store(true)
+	e.known.Store(decoded)
 	return e, nil
 }
 
@@ -114,22 +121,40 @@ func (e *Envelope) Bytes() []byte { return e.data }
 // that have work of their own to charge.
 func (e *Envelope) Counts() counters.Set { return e.counts }
 
+// Adopt tells e the digest of its payload, so that its hash makes no pass over
+// it: digest is that of the payload that [Cut] found in exactly e's bytes, by
+// whoever computed their gossip id. The pass was counted as an id's at site; if a
+// hash uses it, the payload's bytes are counted as that hash's instead. It must
+// be called before e is shared or hashed, and once. Under [WakuSHA256], which
+// needs a pass of its own, it does nothing.
+func (e *Envelope) Adopt(digest PayloadDigest, site counters.Site) {
+	if e.format.Hash != Blake3 {
+		return
+	}
+	e.sum, e.adopted = Hash(digest), true
+	e.lender = site
+}
+
 // Fresh returns an Envelope for the same message that has been decoded if e has
-// been, with the same result, and has not been hashed.
+// been, with the same result, and has neither been hashed nor adopted a digest.
 func (e *Envelope) Fresh() *Envelope {
 	f := Wrap(e.counts, e.format, e.topic, e.data)
-	if e.decoded.Load() {
+	if e.knows(decoded) {
 		f.msg, f.err = e.msg, e.err
-		f.decoded.Store(true)
+		f.known.Store(decoded)
 	}
 	return f
 }
+
+// knows reports whether e has been decoded, or hashed: what it found can then be
+// read without the lock.
+func (e *Envelope) knows(bit uint32) bool { return e.known.Load()&bit != 0 }
 
 // Message returns the decoded message, which the caller must not change. The
 // error is the decoder's or wraps one of the limits' errors, and is the same at
 // each call. A decode is charged to site.
 func (e *Envelope) Message(site counters.Site) (*pb.WakuMessage, error) {
-	if !e.decoded.Load() {
+	if !e.knows(decoded) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.decode(site)
@@ -139,11 +164,11 @@ func (e *Envelope) Message(site counters.Site) (*pb.WakuMessage, error) {
 
 // decode decodes e once. The caller holds e.mu.
 func (e *Envelope) decode(site counters.Site) {
-	if e.decoded.Load() {
+	if e.knows(decoded) {
 		return
 	}
 	e.msg, e.err = e.decodeChecked(site)
-	e.decoded.Store(true) // last: whoever sees it reads msg and err without the lock
+	e.known.Or(decoded) // last: whoever sees it reads msg and err
 }
 
 func (e *Envelope) decodeChecked(site counters.Site) (*pb.WakuMessage, error) {
@@ -169,7 +194,7 @@ func (e *Envelope) decodeChecked(site counters.Site) (*pb.WakuMessage, error) {
 // Hash returns the message's hash. It decodes the message first if that has not
 // been done, and returns Message's error. Decode and hash are charged to site.
 func (e *Envelope) Hash(site counters.Site) (Hash, error) {
-	if !e.hashed.Load() {
+	if !e.knows(hashed) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.hash(site)
@@ -179,14 +204,29 @@ func (e *Envelope) Hash(site counters.Site) (Hash, error) {
 
 // hash decodes and hashes e once. The caller holds e.mu.
 func (e *Envelope) hash(site counters.Site) {
-	if e.decode(site); e.err != nil || e.hashed.Load() {
+	if e.decode(site); e.err != nil {
+		e.sum = Hash{}
 		return
 	}
-	e.sum = e.format.Hash.Sum(e.topic, e.msg)
-	if counters.Enabled {
-		counters.Hash(e.counts, site, len(e.msg.GetPayload())+len(e.msg.GetMeta()))
+	if e.knows(hashed) {
+		return
 	}
-	e.hashed.Store(true)
+	e.sum = e.hashDecoded()
+	if counters.Enabled {
+		payload := len(e.msg.GetPayload())
+		counters.Hash(e.counts, site, payload+len(e.msg.GetMeta()))
+		if e.adopted {
+			counters.IDHashShared(e.counts, e.lender, payload)
+		}
+	}
+	e.known.Or(hashed)
+}
+
+func (e *Envelope) hashDecoded() Hash {
+	if e.adopted {
+		return sumBlake3(e.topic, e.msg, PayloadDigest(e.sum))
+	}
+	return e.format.Hash.Sum(e.topic, e.msg)
 }
 
 // Key returns the key under which archives and sync sets hold the message. Its

@@ -45,7 +45,7 @@ func Example() {
 	fmt.Println(key.Hash)
 	// Output:
 	// 40 bytes: "hello" at 1700000000000000000
-	// 1f4f24169d4245b022a9998dfd52b7b7e263f51e43dcab8f0b892c7198395569
+	// a9774a110842fc1cdde1d508346ece32459e5da046b73b242341799b538b9c0e
 }
 
 // Bytes that are no valid message give the same error to everyone who asks.
@@ -75,5 +75,5 @@ func ExampleAlgorithm() {
 	fmt.Println(message.Blake3, message.Blake3.Sum("test", m))
 	// Output:
 	// waku-sha256 b659607f2aae18848dcaa7d51cb37e6cc6fc33402c704ff0c016337d83ad6150
-	// blake3 feb8beb0c2ce52b63c99f5bb95b2ccbaddd24062c83fdfc3138cb019f5f33920
+	// blake3 cea80b2a46528a4ee46e518be40b394fe6ac24744898d061ee820bacd077b954
 }

@@ -39,9 +39,9 @@ type Algorithm uint8
 
 const (
 	// Blake3 is BLAKE3 in key derivation mode. Pubsub topic, content topic and
-	// meta, each after its length, the timestamp, and the payload after its
-	// length are fed to it, every number as 8 bytes, little-endian: no two
-	// messages feed it the same bytes.
+	// meta, each after its length, the timestamp, and the payload's digest are
+	// fed to it, every number as 8 bytes, little-endian: no two messages feed it
+	// the same bytes.
 	Blake3 Algorithm = iota
 	// WakuSHA256 is the deterministic hash of RFC 14/WAKU2-MESSAGE: SHA-256 over
 	// pubsub topic, payload, content topic, meta and timestamp (big-endian),
@@ -76,12 +76,12 @@ func (a Algorithm) Sum(topic string, m *pb.WakuMessage) Hash {
 	if a == WakuSHA256 {
 		return sumWakuSHA256(topic, m)
 	}
-	return sumBlake3(topic, m)
+	return sumBlake3(topic, m, DigestPayload(m.GetPayload()))
 }
 
 // blake3Context separates the message hash from every other use of BLAKE3. It
 // does not name the module, whose path may change while hashes may not.
-const blake3Context = "msgpath 2026-11-30 message hash v1"
+const blake3Context = "msgpath 2026-11-30 message hash v2"
 
 // The pools keep what a sum needs on the heap. Numbers and sums go through buf
 // there, because escape analysis loses them in assembly or behind an interface:
@@ -96,7 +96,9 @@ type blake3State struct {
 	buf Hash
 }
 
-func sumBlake3(topic string, m *pb.WakuMessage) Hash {
+// sumBlake3 returns the hash of m on the pubsub topic, whose payload has this
+// digest.
+func sumBlake3(topic string, m *pb.WakuMessage, payload PayloadDigest) Hash {
 	d := blake3Pool.Get().(*blake3State)
 	defer blake3Pool.Put(d)
 	d.Reset()
@@ -104,7 +106,8 @@ func sumBlake3(topic string, m *pb.WakuMessage) Hash {
 	d.framedString(m.GetContentTopic())
 	d.framed(m.GetMeta())
 	d.number(uint64(m.GetTimestamp()))
-	d.framed(m.GetPayload())
+	d.buf = Hash(payload)
+	_, _ = d.Write(d.buf[:])
 	d.Sum(d.buf[:0])
 	return d.buf
 }

@@ -24,7 +24,7 @@ var rewrite = flag.Bool("rewrite", false, "rewrite golden files in testdata")
 var algorithms = []message.Algorithm{message.Blake3, message.WakuSHA256}
 
 // framedBlake3 is the documented layout, written down a second time: all of it
-// in one buffer, through the one-shot function.
+// in buffers, through the one-shot function.
 func framedBlake3(topic string, m *pb.WakuMessage) (sum message.Hash) {
 	var b []byte
 	number := func(n uint64) { b = binary.LittleEndian.AppendUint64(b, n) }
@@ -33,9 +33,9 @@ func framedBlake3(topic string, m *pb.WakuMessage) (sum message.Hash) {
 		b = append(b, field...)
 	}
 	number(uint64(m.GetTimestamp()))
-	number(uint64(len(m.GetPayload())))
-	b = append(b, m.GetPayload()...)
-	blake3.DeriveKey("msgpath 2026-11-30 message hash v1", b, sum[:])
+	var payload [32]byte
+	blake3.DeriveKey("msgpath 2026-11-30 payload digest v1", m.GetPayload(), payload[:])
+	blake3.DeriveKey("msgpath 2026-11-30 message hash v2", append(b, payload[:]...), sum[:])
 	return sum
 }
 

@@ -1,19 +1,52 @@
 package node
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/libp2p/go-libp2p"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
 	quic "github.com/libp2p/go-libp2p/p2p/transport/quic"
 	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	"github.com/libp2p/go-libp2p/p2p/transport/websocket"
 	"github.com/multiformats/go-multiaddr"
 )
 
+// Protocols that secure a connection.
+const (
+	SecurityTLS   = "tls"   // TLS 1.3, whose ciphers most processors have instructions for
+	SecurityNoise = "noise" // ChaCha20-Poly1305; all that some speak, nim-libp2p among them
+)
+
+// DefaultSecurity returns the protocols of a node whose options name none.
+func DefaultSecurity() []string { return []string{SecurityTLS, SecurityNoise} }
+
+var securities = map[string]libp2p.Option{
+	SecurityTLS:   libp2p.Security(libp2ptls.ID, libp2ptls.New),
+	SecurityNoise: libp2p.Security(noise.ID, noise.New),
+}
+
+// Bounds of Options.MuxerWindow in bytes: what a peer may send in any case by the
+// protocol of yamux, and what a window may grow to.
+const (
+	MinMuxerWindow = 256 << 10
+	MaxMuxerWindow = 16 << 20
+)
+
+// muxer returns yamux as libp2p runs it, with the first window of o.
+func muxer(o Options) libp2p.Option {
+	t := *yamux.DefaultTransport
+	t.InitialStreamWindowSize = uint32(cmp.Or(o.MuxerWindow, MinMuxerWindow))
+	t.MaxStreamWindowSize = MaxMuxerWindow
+	return libp2p.Muxer(yamux.ID, &t)
+}
+
 // HostOptions returns the libp2p options of a node's host, which speaks TCP,
-// QUIC and WebSocket. Bare gossipsub that is to be compared with a Node uses
+// QUIC and WebSocket, from options that Validate has passed. Bare gossipsub that is to be compared with a Node uses
 // them too.
 func HostOptions(o Options) []libp2p.Option {
 	options := []libp2p.Option{
@@ -25,6 +58,14 @@ func HostOptions(o Options) []libp2p.Option {
 		libp2p.Transport(tcp.NewTCPTransport, tcp.DisableReuseport()),
 		libp2p.Transport(quic.NewTransport),
 		libp2p.Transport(websocket.New),
+		muxer(o),
+	}
+	security := o.Security
+	if len(security) == 0 {
+		security = DefaultSecurity()
+	}
+	for _, s := range security {
+		options = append(options, securities[s])
 	}
 	if len(o.Listen) == 0 {
 		options = append(options, libp2p.NoListenAddrs)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -23,6 +24,18 @@ type Options struct {
 	Identity crypto.PrivKey // nil: a new Ed25519 key, forgotten at the end
 	Listen   []string       // multiaddrs, "/ip4/127.0.0.1/tcp/0", each of which must work; none: dials only
 	Peers    []string       // multiaddrs with a peer id; dialed, and dialed again when lost
+
+	// Security lists the protocols that secure connections over TCP and WebSocket,
+	// SecurityTLS or SecurityNoise, in order of preference; the preference of the
+	// side that dials decides. None: both, as DefaultSecurity has them. QUIC brings
+	// its own TLS.
+	Security []string
+
+	// MuxerWindow is how many bytes of one stream a peer may send before any of
+	// them is read, at first, over TCP and WebSocket. A connection that needs it
+	// doubles it by itself, up to MaxMuxerWindow. Any more than the least is memory
+	// that the resource manager does not know of. 0: MinMuxerWindow.
+	MuxerWindow int
 
 	Archive string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
 
@@ -59,6 +72,7 @@ func (o Options) Validate() error {
 			bad("Peers[%d] %q: %w", i, p, err)
 		}
 	}
+	o.checkTransport(bad)
 	if _, err := parseArchive(o.Archive); err != nil {
 		bad("Archive %q: %w", o.Archive, err)
 	}
@@ -75,6 +89,20 @@ func (o Options) Validate() error {
 		bad("ArchiveBatch %d is negative", o.ArchiveBatch)
 	}
 	return errors.Join(errs...)
+}
+
+func (o Options) checkTransport(bad func(string, ...any)) {
+	for i, s := range o.Security {
+		if securities[s] == nil {
+			bad("Security[%d] %q: want %s or %s", i, s, SecurityTLS, SecurityNoise)
+		}
+		if slices.Contains(o.Security[:i], s) {
+			bad("Security[%d] %q: named twice", i, s)
+		}
+	}
+	if o.MuxerWindow != 0 && (o.MuxerWindow < MinMuxerWindow || o.MuxerWindow > MaxMuxerWindow) {
+		bad("MuxerWindow %d: want %d to %d bytes", o.MuxerWindow, MinMuxerWindow, MaxMuxerWindow)
+	}
 }
 
 func parsePeer(address string) (peer.AddrInfo, error) {

@@ -58,6 +58,9 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 	if err != nil {
 		return fmt.Errorf("node: open archive: %w", err)
 	}
+	if d, ok := backend.(*sqlite.Database); ok && d.Lost() > 0 {
+		n.logger.Warn("archive lost messages to a loss of power", "messages", d.Lost())
+	}
 	n.archive, err = archive.New(backend, archive.Options{
 		Queue:   n.options.ArchiveQueue,
 		Batch:   n.options.ArchiveBatch,

@@ -68,7 +68,9 @@ var perMessage = map[Reach][2]map[string]work{
 // totals are the sums of the table over both nodes, decodes and hashes.
 var totals = map[Reach][2]uint64{ReachStage: {6, 5}, ReachDispatch: {3, 3}, ReachNode: {1, 2}}
 
-// batch is a number of messages and the bytes each kind of event is given.
+// batch is a number of messages and the bytes each kind of event is given. An id
+// is given those that a message hash is charged for only where none shares its
+// pass.
 type batch struct{ n, encoded, hashed, idHashed, copied uint64 }
 
 func (b *batch) add(m *pb.WakuMessage, topic string) {
@@ -78,6 +80,14 @@ func (b *batch) add(m *pb.WakuMessage, topic string) {
 	b.hashed += payload + uint64(len(m.Meta))
 	b.idHashed += size + uint64(len(topic))
 	b.copied += payload
+}
+
+// sharing returns b where a message hash is charged for the payload of each id.
+func (b batch) sharing(reach Reach, a message.Algorithm) batch {
+	if reach == ReachNode && a == message.Blake3 {
+		b.idHashed -= b.copied
+	}
+	return b
 }
 
 // expect returns the counts of a batch that cost w for each message at each
@@ -109,17 +119,18 @@ func bySite(sites []counters.SiteCounts) map[string]counters.Counts {
 func TestCountsPerSite(t *testing.T) {
 	for _, reach := range reaches {
 		for _, level := range []slog.Level{slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError} {
-			t.Run(fmt.Sprintf("%v/%v", reach, level), func(t *testing.T) { testCounts(t, reach, level) })
+			t.Run(fmt.Sprintf("%v/%v", reach, level), func(t *testing.T) { testCounts(t, reach, message.Blake3, level) })
 		}
+		t.Run(fmt.Sprintf("%v/%v", reach, message.WakuSHA256), func(t *testing.T) { testCounts(t, reach, message.WakuSHA256, slog.LevelInfo) })
 	}
 }
 
-func testCounts(t *testing.T, reach Reach, level slog.Level) {
+func testCounts(t *testing.T, reach Reach, hash message.Algorithm, level slog.Level) {
 	logger := slog.New(slog.NewTextHandler(io.Discard, &slog.HandlerOptions{Level: level}))
 	countsA, countsB := counters.New(), counters.New()
 	app := func(context.Context, *message.Envelope) error { return nil }
-	optsA := Options{Counts: countsA, Reach: reach, Logger: logger, RouterLogger: logger, Stages: []Stage{app}}
-	optsB, store := withShelf(Options{Counts: countsB, Reach: reach, Logger: logger, RouterLogger: logger, Stages: []Stage{storesync, app}})
+	optsA := Options{Counts: countsA, Reach: reach, Hash: hash, Logger: logger, RouterLogger: logger, Stages: []Stage{app}}
+	optsB, store := withShelf(Options{Counts: countsB, Reach: reach, Hash: hash, Logger: logger, RouterLogger: logger, Stages: []Stage{storesync, app}})
 	a, b := start(t, optsA), start(t, optsB)
 	store.relay = b.Relay
 	connect(t, a.host, b.host)
@@ -147,6 +158,7 @@ func testCounts(t *testing.T, reach Reach, level slog.Level) {
 		checkUncounted(t, countsA, countsB)
 		return
 	}
+	sent = sent.sharing(reach, hash)
 	checkCounts(t, "A", countsA, sent.expect(perMessage[reach][0]))
 	checkCounts(t, "B", countsB, sent.expect(perMessage[reach][1]))
 	sum := counters.Total(counters.Load(countsA)).Add(counters.Total(counters.Load(countsB)))

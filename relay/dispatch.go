@@ -7,12 +7,16 @@ import (
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 )
 
 // handle takes one accepted message, from a peer or from this node itself,
 // through the dispatch.
 func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
+	if counters.Enabled {
+		defer counters.Label(j.relay.opts.Counts, siteHandler).End()
+	}
 	env := j.carried(m)
 	if env == nil {
 		env = j.relay.wrap(j.name, m.GetData())
@@ -76,11 +80,13 @@ func (r *Relay) unstored(t *tallies, env *message.Envelope, err error) {
 
 // finish runs every stage, whatever an earlier one answered.
 func (r *Relay) finish(ctx context.Context, t *tallies, env *message.Envelope) {
-	var errs []error
+	var err error
 	for _, stage := range r.opts.Stages {
-		errs = append(errs, stage(ctx, r.share(env)))
+		if e := stage(ctx, r.share(env)); e != nil { // a list of answers would be an allocation for each message
+			err = errors.Join(err, e)
+		}
 	}
-	if err := errors.Join(errs...); err != nil {
+	if err != nil {
 		r.fail(t, DropStage, env, fmt.Errorf("relay: run stages: %w", err))
 		return
 	}
@@ -103,9 +109,10 @@ func (r *Relay) fail(t *tallies, c Cause, env *message.Envelope, err error) {
 
 // Inject runs one received message through the topic's registered validator,
 // handler and dispatch, in the caller's goroutine and without a network.
-// Observers do not see it, and the same bytes may be injected again. The error
-// wraps ErrNotJoined, or says why the validator did not accept; what the store
-// or a stage answers is counted and logged, as for any message.
+// Observers do not see it, its ID is not looked at, and the same bytes may be
+// injected again. The error wraps ErrNotJoined, or says why the validator did not
+// accept; what the store or a stage answers is counted and logged, as for any
+// message.
 func (r *Relay) Inject(ctx context.Context, m *pubsub.Message) error {
 	j := r.joined(m.GetTopic())
 	if j == nil || !j.intake.enter() {
@@ -114,7 +121,7 @@ func (r *Relay) Inject(ctx context.Context, m *pubsub.Message) error {
 	defer j.intake.exit()
 	j.received.Add(1)
 	j.receivedBytes.Add(uint64(len(m.GetData())))
-	if cause, err := j.examine(ctx, m, nil); err != nil {
+	if cause, err := j.examine(ctx, m, j.incoming(m, nil), nil); err != nil {
 		j.refuse(m, nil, cause, err)
 		return fmt.Errorf("relay: inject on %q: %w", j.name, err)
 	}

@@ -4,8 +4,10 @@
 // A received message passes, in this order: the observers of [Received], the
 // gossip id, the topic's validator, the observers of [Validated], the handler,
 // and the dispatch to the store and the stages. A published message is sealed
-// (checked, hashed, encoded), passes the validator in the publisher's goroutine,
-// and reaches the publisher's own handler and the observers of [Sent].
+// (checked, encoded) and hashed, passes the validator in the publisher's
+// goroutine, and reaches the publisher's own handler and the observers of [Sent].
+// At [ReachNode] the gossip id and the message hash share one pass over the
+// payload, and a published message is hashed by the validator.
 //
 // How far one message.Envelope is carried along that path is one value,
 // [Reach], and this package alone reads it. No consumer knows which it is.

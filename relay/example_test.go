@@ -58,7 +58,7 @@ func Example() {
 	s := r.Stats()[0]
 	fmt.Println("published", s.Published, "delivered", s.Delivered)
 	// Output:
-	// a798d7875198a0cd446f9d202573ca86799bc7068b52eee1df3508aaa257288f <nil>
+	// de9cbf1bea4a9cd67f947ce5b5662f14883d5569678fb6a77b13a8e16857a4fb <nil>
 	// hello on /example/1/chat/proto
 	// <nil> <nil>
 	// published 1 delivered 1

@@ -21,9 +21,10 @@ type bare struct {
 	grafted *grafts
 }
 
-// grafts is a tracer that counts them.
+// grafts is a tracer that counts them, and the messages that peers do not want.
 type grafts struct {
 	count
+	told count
 }
 
 func (g *grafts) Graft(peer.ID, string) { g.add() }
@@ -38,7 +39,6 @@ func (*grafts) DeliverMessage(*pubsub.Message)                       {}
 func (*grafts) RejectMessage(*pubsub.Message, string)                {}
 func (*grafts) DuplicateMessage(*pubsub.Message)                     {}
 func (*grafts) ThrottlePeer(peer.ID)                                 {}
-func (*grafts) RecvRPC(*pubsub.RPC)                                  {}
 func (*grafts) SendRPC(*pubsub.RPC, peer.ID)                         {}
 func (*grafts) SendRPCCompleted(*pubsub.RPC, peer.ID, time.Duration) {}
 func (*grafts) DropRPC(*pubsub.RPC, peer.ID)                         {}

@@ -57,6 +57,9 @@ func (r *Relay) observe(event Event, site counters.Site, p peer.ID, m *pubsubpb.
 	if len(r.opts.Observers) == 0 {
 		return
 	}
+	if counters.Enabled {
+		defer counters.Label(r.opts.Counts, site).End()
+	}
 	data := m.GetData() // named once: see decision 5
 	o := Observation{Event: event, Topic: m.GetTopic(), Peer: p, Size: len(data)}
 	if r.opts.Reach == ReachStage {

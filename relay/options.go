@@ -6,8 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
+	"runtime"
 	"slices"
 	"time"
+
+	pubsub "github.com/libp2p/go-libp2p-pubsub"
 
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
@@ -28,6 +32,13 @@ type Validator func(context.Context, *message.Envelope) error
 // ErrIgnore is wrapped by a Validator's error to ignore a message rather than
 // reject it.
 var ErrIgnore = errors.New("message ignored")
+
+// IDontWantOff is the IDontWantThreshold that no message reaches.
+const IDontWantOff = math.MaxInt32
+
+// minIDontWant returns the size of what the largest mesh is told of one message,
+// in bytes.
+func minIDontWant() int { return pubsub.GossipSubDhi * digestedID }
 
 // DefaultSubscription is how many messages wait for a topic's handler, if
 // Options.Subscription does not say.
@@ -54,14 +65,28 @@ type Options struct {
 	// AllowNoPeers lets Publish succeed with nobody in the topic's mesh.
 	AllowNoPeers bool
 
-	OutboundQueue int           // RPCs queued for each peer; 0: 1024
-	ValidateQueue int           // messages queued for validation; 0: 1024
-	Validations   int           // validations at once on all topics; 0: 8192
-	Subscription  int           // messages queued for each topic's handler; 0: DefaultSubscription
-	SeenTTL       time.Duration // how long after its last copy a message is known; 0: 2 minutes
-	MaxRPCSize    int           // bytes; 0: 1 MiB
-	RouterLogger  *slog.Logger  // of gossipsub itself; nil: discarded
-	Logger        *slog.Logger  // nil: discarded
+	// IDontWantThreshold is the size in bytes from which on a message, as soon as
+	// it arrives, makes the node tell its other mesh peers not to send it again;
+	// 0: 1024. IDontWantOff tells them of none. A threshold that the telling of a
+	// whole mesh outweighs is refused: small messages would make a node send more
+	// than it received.
+	IDontWantThreshold int
+
+	// ValidateInline runs validators in the goroutines that take messages from
+	// ValidateQueue, in place of one more goroutine for each message. Validators
+	// that take their time then fill the queue, which drops what it cannot hold.
+	ValidateInline bool
+
+	OutboundQueue   int // RPCs queued for each peer; 0: 1024
+	ValidateQueue   int // messages queued for validation; 0: 1024
+	ValidateWorkers int // goroutines that take from ValidateQueue; 0: one for each CPU
+
+	Validations  int           // validations at once on all topics; 0: 8192
+	Subscription int           // messages queued for each topic's handler; 0: DefaultSubscription
+	SeenTTL      time.Duration // how long after its last copy a message is known; 0: 2 minutes
+	MaxRPCSize   int           // bytes; 0: 1 MiB
+	RouterLogger *slog.Logger  // of gossipsub itself; nil: discarded
+	Logger       *slog.Logger  // nil: discarded
 }
 
 func (o Options) withDefaults() Options {
@@ -72,6 +97,8 @@ func (o Options) withDefaults() Options {
 	}
 	set(&o.OutboundQueue, 1024)
 	set(&o.ValidateQueue, 1024)
+	set(&o.ValidateWorkers, runtime.NumCPU())
+	set(&o.IDontWantThreshold, pubsub.GossipSubIDontWantMessageThreshold)
 	set(&o.Validations, 8192)
 	set(&o.Subscription, DefaultSubscription)
 	set(&o.MaxRPCSize, 1<<20)
@@ -113,6 +140,7 @@ func (o Options) checkBounds(bad func(string, ...any)) {
 	}{
 		{"OutboundQueue", o.OutboundQueue},
 		{"ValidateQueue", o.ValidateQueue},
+		{"ValidateWorkers", o.ValidateWorkers},
 		{"Validations", o.Validations},
 		{"Subscription", o.Subscription},
 		{"MaxRPCSize", o.MaxRPCSize},
@@ -120,6 +148,9 @@ func (o Options) checkBounds(bad func(string, ...any)) {
 		if b.value < 0 {
 			bad("%s %d is negative", b.name, b.value)
 		}
+	}
+	if t, least := o.withDefaults().IDontWantThreshold, minIDontWant(); t < least {
+		bad("IDontWantThreshold %d is less than a full mesh is told of one message: want %d or more", t, least)
 	}
 	size := cmp.Or(o.Limits.MaxSize, message.DefaultMaxSize)
 	if rpc := o.withDefaults().MaxRPCSize; rpc >= 0 && rpc < size+rpcOverhead {

@@ -70,27 +70,3 @@ func TestNames(t *testing.T) {
 		t.Errorf("unknown values: %s", got)
 	}
 }
-
-// TestGossipID: it covers the topic and every byte, and what is framed apart
-// cannot be moved together.
-func TestGossipID(t *testing.T) {
-	data := encode(t, sample(0, 100))
-	ids := map[string]bool{GossipID(topicA, data): true}
-	for i := range data {
-		changed := append([]byte(nil), data...)
-		changed[i] ^= 1
-		ids[GossipID(topicA, changed)] = true
-	}
-	others := []struct {
-		topic, data string
-	}{{topicB, string(data)}, {topicA, string(data[:99])}, {"ab", "c"}, {"a", "bc"}, {"", "abc"}, {"abc", ""}}
-	for _, o := range others {
-		ids[GossipID(o.topic, []byte(o.data))] = true
-	}
-	if want := 1 + len(data) + len(others); len(ids) != want {
-		t.Errorf("%d ids of %d inputs", len(ids), want)
-	}
-	if id := GossipID(topicA, data); len(id) != 32 || !ids[id] {
-		t.Errorf("the same input gives another id: %x", id)
-	}
-}

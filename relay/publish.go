@@ -7,6 +7,7 @@ import (
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
 )
@@ -37,6 +38,9 @@ func (r *Relay) Publish(ctx context.Context, name string, m *pb.WakuMessage) (me
 }
 
 func (j *topic) publish(ctx context.Context, m *pb.WakuMessage) (message.Hash, error) {
+	if counters.Enabled {
+		defer counters.Label(j.relay.opts.Counts, sitePublish).End()
+	}
 	if !j.relay.opts.AllowNoPeers && j.mesh.size() == 0 {
 		j.publishNoPeers.Add(1)
 		return message.Hash{}, ErrNoPeers
@@ -46,17 +50,18 @@ func (j *topic) publish(ctx context.Context, m *pb.WakuMessage) (message.Hash, e
 		j.publishRefused.Add(1)
 		return message.Hash{}, err
 	}
-	hash, err := env.Hash(sitePublish)
-	if err != nil {
+	p := &published{sealed: env}
+	if j.relay.opts.Reach >= ReachNode {
+		p.carried = env // the validator hashes it, once gossipsub has passed over the payload for its id
+	} else if _, err := env.Hash(sitePublish); err != nil {
 		j.publishRefused.Add(1)
 		return message.Hash{}, err
 	}
-	p := &published{sealed: env}
-	if j.relay.opts.Reach >= ReachNode {
-		p.carried = env
-	}
 	err = j.gossip.Publish(ctx, env.Bytes(), pubsub.WithValidatorData(p))
-	return hash, j.outcome(p, len(env.Bytes()), err)
+	if err := j.outcome(p, len(env.Bytes()), err); err != nil {
+		return message.Hash{}, err
+	}
+	return env.Hash(sitePublish) // known by now
 }
 
 // outcome tells what gossipsub's answer to a publish means. It answers nil to a

@@ -86,7 +86,8 @@ func (j *topic) register(ctx context.Context) error {
 		return j.validate(ctx, m)
 	}
 	err := j.relay.gossip.RegisterTopicValidator(j.name, validate,
-		pubsub.WithValidatorConcurrency(j.relay.opts.Validations))
+		pubsub.WithValidatorConcurrency(j.relay.opts.Validations),
+		pubsub.WithValidatorInline(j.relay.opts.ValidateInline))
 	if err != nil {
 		return fmt.Errorf("register validator: %w", err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 )
 
@@ -26,7 +27,11 @@ func (j *topic) validate(ctx context.Context, m *pubsub.Message) pubsub.Validati
 	if local == nil {
 		defer j.intake.exit()
 	}
-	cause, err := j.examine(ctx, m, local)
+	env := j.incoming(m, local)
+	if j.relay.opts.Reach >= ReachNode {
+		j.share(env, m.ID, local)
+	}
+	cause, err := j.examine(ctx, m, env, local)
 	if err == nil {
 		cause, err = j.admit(m)
 	}
@@ -59,11 +64,13 @@ func (j *topic) refuse(m *pubsub.Message, local *published, cause Cause, err err
 
 // examine decodes what peers sent, while what this node published was checked
 // when it was sealed, and asks the validators. It returns what refused m.
-func (j *topic) examine(ctx context.Context, m *pubsub.Message, local *published) (Cause, error) {
+func (j *topic) examine(ctx context.Context, m *pubsub.Message, env *message.Envelope, local *published) (Cause, error) {
+	if counters.Enabled {
+		defer counters.Label(j.relay.opts.Counts, siteValidator).End()
+	}
 	if ctx.Err() != nil {
 		return DropLeft, errLeft
 	}
-	env := j.incoming(m, local)
 	if _, err := env.Message(siteValidator); err != nil {
 		return rejection(err), err
 	}
@@ -83,6 +90,18 @@ func (j *topic) incoming(m *pubsub.Message, local *published) *message.Envelope 
 		return env
 	}
 	return j.relay.wrap(j.name, m.GetData())
+}
+
+// share gives env the payload's digest in the gossip id, which gossipsub has
+// computed of the same bytes before it asks a validator. What this node published
+// is hashed with it here, before anybody else sees env.
+func (j *topic) share(env *message.Envelope, id string, local *published) {
+	if digest, ok := payloadDigest(id); ok {
+		env.Adopt(digest, siteGossipID)
+	}
+	if local != nil {
+		_, _ = env.Hash(sitePublish) // sealed, and so without an error
+	}
 }
 
 // consult asks each validator in turn.

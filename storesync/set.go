@@ -30,6 +30,9 @@ type Set struct {
 // Add inserts the key of env's message, which it computes unless it is known,
 // and leaves out an ephemeral message. Its error is env's.
 func (s *Set) Add(_ context.Context, env *message.Envelope) error {
+	if counters.Enabled {
+		defer counters.Label(env.Counts(), siteStoresync).End()
+	}
 	m, err := env.Message(siteStoresync)
 	if err != nil {
 		return fmt.Errorf("storesync: add: %w", err)

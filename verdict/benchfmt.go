@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -18,6 +19,7 @@ import (
 // not measured, and the line then lacks it.
 type metric struct {
 	Metric
+	open  bool // of an open loop only
 	value func(benchLine) *float64
 }
 
@@ -44,7 +46,7 @@ func (l benchLine) unexplained() *float64 {
 
 // count makes a metric of a count, per message.
 func count(unit string, field func(*counters.Counts) *uint64) metric {
-	return metric{Metric{Name: unit, Class: Count}, func(l benchLine) *float64 {
+	return metric{Metric: Metric{Name: unit, Class: Count}, value: func(l benchLine) *float64 {
 		if l.counts == nil {
 			return nil
 		}
@@ -55,7 +57,7 @@ func count(unit string, field func(*counters.Counts) *uint64) metric {
 // whole makes a metric of something that the run as a whole has: a line of one
 // role would only repeat it.
 func whole(unit string, value func(benchLine) *float64) metric {
-	return metric{Metric{Name: unit, Class: Time}, func(l benchLine) *float64 {
+	return metric{Metric: Metric{Name: unit, Class: Time}, value: func(l benchLine) *float64 {
 		if l.row.Role != RoleAll {
 			return nil
 		}
@@ -73,7 +75,7 @@ func memory(m metric) metric {
 	return m
 }
 
-var metrics = []metric{
+var metrics = slices.Concat([]metric{
 	whole("ns/msg", func(l benchLine) *float64 { return l.perMessage(uint64(l.run.WallNanos)) }),
 	higher(whole("msg/s", func(l benchLine) *float64 { return l.row.MessagesPerSecond })),
 	whole("p50-ns/msg", func(l benchLine) *float64 { return l.row.NanosPerP50 }),
@@ -96,7 +98,7 @@ var metrics = []metric{
 	count("id-hashed-B/msg", func(c *counters.Counts) *uint64 { return &c.IDHashedBytes }),
 	count("encoded-B/msg", func(c *counters.Counts) *uint64 { return &c.EncodedBytes }),
 	count("copied-B/msg", func(c *counters.Counts) *uint64 { return &c.CopiedBytes }),
-}
+}, openMetrics())
 
 // WriteBench writes r as Go benchmark lines
 // (https://go.dev/design/14313-benchmark-format): one for each run and role,
@@ -123,7 +125,9 @@ func WriteBench(w io.Writer, r Result) error {
 	}
 	var buf bytes.Buffer
 	for _, m := range metrics {
-		buf.WriteString(m.unitLine())
+		if !m.open || r.Settings.Rate > 0 {
+			buf.WriteString(m.unitLine())
+		}
 	}
 	out := benchfmt.NewWriter(&buf)
 	for _, result := range results {
@@ -181,7 +185,7 @@ func benchConfig(r Result) (config []benchfmt.Config) {
 		{"messages", strconv.Itoa(r.Settings.Messages)},
 		{"profile", r.Settings.Profile},
 		{"seed", strconv.FormatUint(r.Settings.Seed, 10)},
-		{"window", strconv.Itoa(r.Settings.Window)},
+		{"window", r.Settings.load()},
 		{"hash", r.Settings.Hash},
 		{"archive", r.Settings.Archive},
 		{"cold", strconv.FormatBool(r.Settings.Cold)},

@@ -68,7 +68,7 @@ var columns = []column{
 	{name: "verified", field: func(r *Row) any { return &r.Verified }},
 }
 
-// Header returns the names of all columns, in order.
+// Header returns the names of the columns of every result, in order.
 func Header() []string { return header(columns) }
 
 // SeedHeader returns the names of the first 13 columns: those of the Nim
@@ -89,13 +89,15 @@ func header(cols []column) []string {
 // message 3, MB 2; nanoseconds, collections and numbers of messages are integers.
 // Of more than 1000 messages, events per message have as many decimals as it takes
 // to tell one event: 4 up to 10000 messages.
+// Those of [OpenHeader] follow where the result is of an open loop, in nanoseconds
+// but for the rate, which has 3 decimals.
 // The decimal point is a point in any locale. What a column says of a role, as
 // delivered does of "all", is told at [Row].
 func WriteCSV(w io.Writer, r Result) error {
 	if err := r.Validate(); err != nil {
 		return fmt.Errorf("verdict: write CSV: %w", err)
 	}
-	return writeRows(w, columns, Rows(r))
+	return writeRows(w, columnsFor(r), Rows(r))
 }
 
 // WriteSeedCSV writes exactly [SeedHeader] and three rows of one path:
@@ -201,8 +203,8 @@ func (c column) formatNumber(v *float64, places int) (string, error) {
 	return text, nil
 }
 
-// ReadCSV reads what [WriteCSV] or [WriteSeedCSV] wrote. The header must be one
-// of the two, exactly; a value that its column cannot hold is an error that
+// ReadCSV reads what [WriteCSV] or [WriteSeedCSV] wrote. The header must be that
+// of one of the two, exactly; a value that its column cannot hold is an error that
 // names line and column. At most 64 MiB are read.
 func ReadCSV(r io.Reader) ([]Row, error) {
 	in := csv.NewReader(limit(r))
@@ -233,15 +235,16 @@ func ReadCSV(r io.Reader) ([]Row, error) {
 }
 
 func columnsOf(names []string) ([]column, error) {
-	if len(names) != seedColumns && len(names) != len(columns) {
-		return nil, fmt.Errorf("%d columns, want %d or %d", len(names), seedColumns, len(columns))
+	all := slices.Concat(columns, openColumns)
+	if n := len(names); n != seedColumns && n != len(columns) && n != len(all) {
+		return nil, fmt.Errorf("%d columns, want %d, %d or, of an open loop, %d", n, seedColumns, len(columns), len(all))
 	}
 	for i, name := range names {
-		if name != columns[i].name {
-			return nil, fmt.Errorf("column %d is %q, want %q", i+1, name, columns[i].name)
+		if name != all[i].name {
+			return nil, fmt.Errorf("column %d is %q, want %q", i+1, name, all[i].name)
 		}
 	}
-	return columns[:len(names)], nil
+	return all[:len(names)], nil
 }
 
 func parse(cols []column, record []string) (Row, error) {

@@ -166,7 +166,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		want                   []string
 	}{
 		{"column renamed", "wall_ms", "wall_s", []string{"column 4", `"wall_s"`, `"wall_ms"`}},
-		{"column missing", ",gc_collections", "", []string{"12 columns, want 13 or 32"}},
+		{"column missing", ",gc_collections", "", []string{"12 columns, want 13, 32 or, of an open loop, 54"}},
 		{"decimal comma", "818.591", `"818,591"`, []string{"line 2", "wall_ms", `"818,591"`}},
 		{"dash for nothing", "818.591", "-", []string{"line 2", "wall_ms"}},
 		{"not a number", "818.591", "NaN", []string{"line 2", "wall_ms", "NaN"}},

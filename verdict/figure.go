@@ -145,11 +145,15 @@ func countMetrics() []metric {
 }
 
 // figures returns the metrics of a line. Times and memory of one role are left
-// out rather than n/a: only the run as a whole has them.
+// out rather than n/a: only the run as a whole has them. So are those of an open
+// loop in a closed one.
 func (l benchLine) figures(place Place, of []metric) (all []Figure) {
 	for _, m := range of {
 		f := Figure{Place: place, Metric: m.Metric, Run: l.run.Number}
 		v := m.value(l)
+		if m.open && l.run.OpenLoop == nil {
+			continue
+		}
 		if v == nil && m.Class != Count && place.Node != RoleAll {
 			continue
 		}

@@ -25,6 +25,8 @@ type Result struct {
 	Invalid       []Invalid   `json:"invalid" jsonschema:"runs that lost, duplicated or altered a message"`
 	Limitations   []string    `json:"limitations" jsonschema:"what this result does not show, one sentence each"`
 	Verified      bool        `json:"verified" jsonschema:"every run was verified and none was invalid"`
+
+	Distributions []Distribution `json:"distributions,omitempty" jsonschema:"latencies of an open loop by percentile, all runs of a path together; absent in a closed loop"`
 }
 
 // Environment is what a time depends on besides the code.
@@ -58,13 +60,14 @@ type Settings struct {
 	Seed         uint64   `json:"seed" jsonschema:"seed of the workload"`
 	Profile      string   `json:"profile" jsonschema:"sizes and mix of payloads, as 10/50/150kB@25/50/25"`
 	PayloadBytes uint64   `json:"payloadBytes" jsonschema:"payload and meta of all measured messages of one run, bytes: what one hash of each is fed"`
-	Window       int      `json:"window" jsonschema:"most messages in flight"`
+	Window       int      `json:"window" jsonschema:"most messages in flight; no limit in an open loop"`
 	Runs         int      `json:"runs" jsonschema:"runs per scenario and path"`
 	Hash         string   `json:"hash" jsonschema:"message hash"`
 	Archive      string   `json:"archive" jsonschema:"archive of the receiving node"`
 	Paths        []string `json:"paths" jsonschema:"paths that were asked for"`
 	Scenarios    []string `json:"scenarios" jsonschema:"scenarios that were asked for: micro, macro"`
 	Cold         bool     `json:"cold" jsonschema:"memory was not warmed before each run"`
+	Rate         float64  `json:"rate,omitempty" jsonschema:"messages per second that were to be sent, whatever was in flight: an open loop; absent in a closed one"`
 }
 
 // Roles of a [Node] and of the rows of the CSV.
@@ -99,6 +102,8 @@ type Run struct {
 	Published   uint64 `json:"published" jsonschema:"messages that publishing accepted"`
 	Nodes       []Node `json:"nodes" jsonschema:"what each node did"`
 	Verified    bool   `json:"verified" jsonschema:"every message arrived once, unaltered"`
+
+	OpenLoop *OpenLoop `json:"openLoop,omitempty" jsonschema:"latencies from intended send times; absent in a closed loop"`
 
 	ViewsChecked int `json:"viewsChecked" jsonschema:"messages that the receiver shared between its consumers and that were hashed again after the run, unaltered; 0 where none was"`
 }

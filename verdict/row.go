@@ -58,6 +58,11 @@ type Row struct {
 	Duplicates *float64
 	Dropped    *float64
 	Verified   *bool
+
+	// Of a result in an open loop only.
+	Rate      *float64 // messages per second that were to be sent
+	Missed    *float64 // messages that were sent late
+	Latencies RowLatencies
 }
 
 // Rows returns the rows of each run in order: "all" and, where the nodes of the
@@ -106,6 +111,9 @@ func newRow(r Result, run Run, role string) Row {
 	if role != RolePublisher {
 		row.NanosPerP50, row.NanosPerP99 = known(float64(run.NanosPerP50)), known(float64(run.NanosPerP99))
 		row.LatencyP50, row.LatencyP99 = knownInt(run.LatencyP50), knownInt(run.LatencyP99)
+		if run.OpenLoop != nil {
+			row.setOpenLoop(r, run.OpenLoop)
+		}
 	}
 	if role == RoleAll {
 		row.setProcess(run)

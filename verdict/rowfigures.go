@@ -19,7 +19,7 @@ type figureColumn struct {
 	perRun         bool    // the column has the sum over the messages of a run, the metric the mean
 }
 
-var figureColumns = []figureColumn{
+var figureColumns = slices.Concat([]figureColumn{
 	{"wall_ms", "ns/msg", 1e6, true},
 	{"msg_per_s", "msg/s", 1, false},
 	{"ns_per_msg_p50", "p50-ns/msg", 1, false},
@@ -39,7 +39,7 @@ var figureColumns = []figureColumn{
 	{"hashed_MB", "hashed-B/msg", megabyte, true},
 	{"id_hashed_MB", "id-hashed-B/msg", megabyte, true},
 	{"copied_MB", "copied-B/msg", megabyte, true},
-}
+}, openFigureColumns())
 
 // readRows reads the CSV of [WriteCSV] or [WriteSeedCSV].
 func readRows(format string, data []byte) (Record, error) {
@@ -52,11 +52,11 @@ func readRows(format string, data []byte) (Record, error) {
 		return Record{}, fmt.Errorf("verdict: read CSV: %w", err)
 	}
 	record := Record{Format: format, Rows: rows}
-	cols := columns
-	if format == FormatSeedCSV {
-		cols = columns[:seedColumns]
+	cols, err := columnsOf(texts[0])
+	if err != nil {
+		return Record{}, fmt.Errorf("verdict: read CSV header: %w", err)
 	}
-	seen, said := make(map[string]bool), make(map[[2]string]bool)
+	seen := make(map[string]bool)
 	for i := range rows {
 		row := &rows[i]
 		if format == FormatSeedCSV {
@@ -75,14 +75,19 @@ func readRows(format string, data []byte) (Record, error) {
 			return Record{}, fmt.Errorf("verdict: read CSV: row %d: %w", i+1, err)
 		}
 		record.Figures = append(record.Figures, figures...)
-		c := [2]string{row.Profile, strconv.Itoa(row.Messages)}
-		if !said[c] {
-			said[c] = true
-			record.Conditions = append(record.Conditions, map[string]string{"profile": c[0], "messages": c[1]})
-		}
+		record.addConditions(row.conditions())
 	}
 	silence(record.Figures)
 	return record, nil
+}
+
+// conditions returns what the times of a row depend on, as far as it tells.
+func (row *Row) conditions() map[string]string {
+	c := map[string]string{"profile": row.Profile, "messages": strconv.Itoa(row.Messages)}
+	if row.Rate != nil {
+		c["window"] = openLoad(*row.Rate)
+	}
+	return c
 }
 
 // rowFigures returns the figures of a row that cols have and text tells. As in

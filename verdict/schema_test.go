@@ -47,6 +47,8 @@ func describes(t *testing.T, where string, typ reflect.Type, s *jsonschema.Schem
 		t.Errorf("%s has no description", where)
 	}
 	switch typ.Kind() {
+	case reflect.Pointer:
+		describes(t, where, typ.Elem(), s)
 	case reflect.Slice:
 		describes(t, where+"[]", typ.Elem(), s.Items)
 	case reflect.Struct:
@@ -55,12 +57,12 @@ func describes(t *testing.T, where string, typ reflect.Type, s *jsonschema.Schem
 		}
 		var names []string
 		for _, f := range reflect.VisibleFields(typ) {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
 			if f.Anonymous {
 				continue
 			}
-			if s.Properties[name] == nil || !slices.Contains(s.Required, name) {
-				t.Errorf("%s: field %q is not described or not required", where, name)
+			if s.Properties[name] == nil || slices.Contains(s.Required, name) != (option == "") {
+				t.Errorf("%s: field %q is not described, or not required though it is always there", where, name)
 				continue
 			}
 			names = append(names, name)

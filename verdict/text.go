@@ -36,6 +36,7 @@ func humanBlock(r Result) string {
 		for group := range slices.Chunk(all, pathsPerTable) {
 			fmt.Fprintf(&b, "%s: %s\n%s\n", scenario, describe(r, all), summaryTable(scenario, group))
 		}
+		b.WriteString(openLoopTable(r, scenario))
 		if nodes := nodeTable(all); nodes != "" {
 			fmt.Fprintf(&b, "%s, per message and node:\n%s\n", scenario, nodes)
 		}

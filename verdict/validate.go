@@ -33,6 +33,7 @@ func (r Result) Validate() error {
 	var p problems
 	p.check(r.Kind == Kind, "kind is %q, want %q", r.Kind, Kind)
 	p.check(r.SchemaVersion == SchemaVersion, "schema version is %d, this program reads %d", r.SchemaVersion, SchemaVersion)
+	p.check(finite(r.Settings.Rate) && r.Settings.Rate >= 0, "settings: rate is %v", r.Settings.Rate)
 	p.check(finite(r.Environment.Load1), "environment: load1 is %v", r.Environment.Load1)
 	p.check(len(r.Runs) == 0 || r.Settings.PayloadBytes > 0, "settings: payloadBytes is 0 though there are runs")
 	p.check(!strings.Contains(r.Settings.Profile, "\r"), "settings: profile has a carriage return")
@@ -40,6 +41,7 @@ func (r Result) Validate() error {
 	for i, run := range r.Runs {
 		where := fmt.Sprintf("runs[%d] (%s, path %s)", i, run.Scenario, run.Path)
 		p.run(where, run, r.Environment.Counting)
+		p.openLoop(where, run, r.Settings.Rate)
 		p.check(run.Messages == r.Settings.Messages, "%s: has %d messages, the settings say %d", where, run.Messages, r.Settings.Messages)
 		p.check(!seen[run.Scenario+"\x00"+run.Path], "%s: is there twice", where)
 		seen[run.Scenario+"\x00"+run.Path] = true
@@ -57,6 +59,7 @@ func (r Result) Validate() error {
 		p.check(inv.Reason != "", "%s: has no reason", where)
 		p.check(!seen[inv.Scenario+"\x00"+inv.Path], "%s: is among the valid runs too", where)
 	}
+	p.distributions(r)
 	p.check(!r.Verified || len(r.Invalid) == 0, "verified is true though %d runs are invalid", len(r.Invalid))
 	if err := errors.Join(p.errs...); err != nil {
 		return fmt.Errorf("%w: %w", ErrInvalid, err)

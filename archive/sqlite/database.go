@@ -16,6 +16,7 @@ import (
 	"modernc.org/sqlite"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/segments"
 )
 
 // Memory is the name of a database that lives in memory and ends with Close.
@@ -27,13 +28,20 @@ const readers = 4
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// Database is an archive backend in one SQLite database.
+// Database is an archive backend in one SQLite database. That of a file keeps
+// large payloads in segments beside it, see package segments.
 type Database struct {
-	name   string
-	writer *sql.DB // exactly one connection
-	reader *sql.DB // the same as writer for a database in memory
+	name     string
+	options  Options
+	writer   *sql.DB       // exactly one connection
+	reader   *sql.DB       // the same as writer for a database in memory
+	keeper   *sql.DB       // checkpoints beside the writer; nil in memory
+	payloads *segments.Dir // nil in memory
 
-	insert, get, page *sql.Stmt
+	insert, end, get, page *sql.Stmt
+
+	flusher flusher
+	lost    int // rows that recover deleted
 
 	// Each method holds mu for reading while it uses a connection, so that
 	// Close returns when all are free.
@@ -43,25 +51,35 @@ type Database struct {
 
 var _ archive.Backend = (*Database)(nil)
 
+// Open opens the database called name with the default [Options].
+func Open(ctx context.Context, name string) (*Database, error) { return Options{}.Open(ctx, name) }
+
 // Open opens the database called name, [Memory] or the path of a file, which is
 // created if it is not there, and brings its schema up to date. The directory
-// must exist. Several processes may have one file open.
-func Open(ctx context.Context, name string) (*Database, error) {
-	d, err := connect(name)
+// must exist. Several processes may have one file open. Payloads that a loss of
+// power took are missed here, see [Database.Lost].
+func (o Options) Open(ctx context.Context, name string) (*Database, error) {
+	if err := o.Validate(); err != nil {
+		return nil, err
+	}
+	d, err := connect(name, o.withDefaults(name))
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: open %q: %w", name, err)
 	}
 	if err := d.prepare(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("sqlite: open %q: %w", name, err), d.closePools())
+		return nil, errors.Join(fmt.Errorf("sqlite: open %q: %w", name, err), d.release())
 	}
 	return d, nil
 }
 
-func connect(name string) (*Database, error) {
-	d := &Database{name: name}
+// PayloadDir returns the folder of the segments of a database file.
+func PayloadDir(file string) string { return file + ".payloads" }
+
+func connect(name string, o Options) (*Database, error) {
+	d := &Database{name: name, options: o}
 	var err error
 	if name == Memory {
-		d.writer, err = pool(Memory, 1, memoryPragmas)
+		d.writer, err = pool(Memory, 1, o.memory())
 		d.reader = d.writer
 		return d, err
 	}
@@ -69,11 +87,17 @@ func connect(name string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	if d.writer, err = pool(uri, 1, filePragmas); err != nil {
-		return nil, err
+	for _, p := range []struct {
+		pool  **sql.DB
+		n     int
+		setup url.Values
+	}{{&d.writer, 1, o.file()}, {&d.reader, readers, o.file("query_only(1)")}, {&d.keeper, 1, o.file()}} {
+		if *p.pool, err = pool(uri, p.n, p.setup); err != nil {
+			return nil, err
+		}
 	}
-	d.reader, err = pool(uri, readers, append(filePragmas[:len(filePragmas):len(filePragmas)], "query_only(1)"))
-	return d, err
+	d.payloads = segments.New(PayloadDir(name))
+	return d, nil
 }
 
 // CheckName says what is wrong with a name that Open would refuse; nil if it
@@ -103,24 +127,12 @@ func fileURI(path string) (string, error) {
 	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
 }
 
-// Every connection runs these when it opens. busy_timeout comes first, since
-// the change to WAL itself may find the file locked. Units: ms, bytes (page),
-// KiB (negative cache), pages (checkpoint).
-var (
-	memoryPragmas = []string{"foreign_keys(1)"}
-	filePragmas   = []string{
-		"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)", "foreign_keys(1)",
-		"wal_autocheckpoint(16384)",
-	}
-)
-
 // pool returns up to n connections to dsn that never expire: the last
 // connection to a database in memory is the database. Transactions take the
 // write lock when they begin, where SQLite waits for it; one that reads first
 // and writes later is refused at once while another writes.
-func pool(dsn string, n int, pragmas []string) (*sql.DB, error) {
-	options := url.Values{"_txlock": {"immediate"}, "_pragma": pragmas}
-	connector, err := sqlite.NewConnector(dsn + "?" + options.Encode())
+func pool(dsn string, n int, setup url.Values) (*sql.DB, error) {
+	connector, err := sqlite.NewConnector(dsn + "?" + setup.Encode())
 	if err != nil {
 		return nil, err
 	}
@@ -132,18 +144,31 @@ func pool(dsn string, n int, pragmas []string) (*sql.DB, error) {
 	return db, nil
 }
 
-func (d *Database) prepare(ctx context.Context) (err error) {
+func (d *Database) prepare(ctx context.Context) error {
 	if err := migrate(ctx, d.writer); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if d.insert, err = d.writer.PrepareContext(ctx, insertSQL); err != nil {
-		return err
+	if d.payloads != nil {
+		if err := d.recover(ctx); err != nil {
+			return fmt.Errorf("recover: %w", err)
+		}
 	}
-	if d.get, err = d.reader.PrepareContext(ctx, getSQL); err != nil {
-		return err
+	for _, s := range []struct {
+		stmt  **sql.Stmt
+		pool  *sql.DB
+		query string
+	}{
+		{&d.insert, d.writer, insertSQL},
+		{&d.end, d.writer, endSQL},
+		{&d.get, d.reader, getSQL},
+		{&d.page, d.reader, pageSQL},
+	} {
+		var err error
+		if *s.stmt, err = s.pool.PrepareContext(ctx, s.query); err != nil {
+			return err
+		}
 	}
-	d.page, err = d.reader.PrepareContext(ctx, pageSQL)
-	return err
+	return nil
 }
 
 // migrate brings the schema up to date. Another process may be doing the same:
@@ -167,8 +192,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// Close closes the connections, after the calls at work. SQLite moves the write
-// ahead log of a file into it when its last connection closes.
+// Close synchronises and closes the connections, after the calls at work. SQLite
+// moves the write ahead log of a file into it when its last connection closes.
 func (d *Database) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -176,17 +201,17 @@ func (d *Database) Close() error {
 		return nil
 	}
 	d.closed = true
-	if err := d.closePools(); err != nil {
+	if err := errors.Join(d.flushLast(context.Background()), d.release()); err != nil {
 		return fmt.Errorf("sqlite: close %q: %w", d.name, err)
 	}
 	return nil
 }
 
-func (d *Database) closePools() error {
-	if d.reader == d.writer {
+func (d *Database) release() error {
+	if d.payloads == nil {
 		return d.writer.Close()
 	}
-	return errors.Join(d.reader.Close(), d.writer.Close())
+	return errors.Join(d.reader.Close(), d.keeper.Close(), d.writer.Close(), d.payloads.Close())
 }
 
 // use reserves d for the caller, who calls d.mu.RUnlock unless it fails.

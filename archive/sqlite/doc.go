@@ -1,33 +1,56 @@
 // Package sqlite is an archive backend in one SQLite database, in memory or in a
 // file, through modernc.org/sqlite, which needs no C compiler.
 //
-// [Open] takes ":memory:" or the path of a file, and no options. A database in
-// memory is one connection and ends with [Database.Close]. A file has one
-// connection that writes and four that read, in write-ahead log mode: readers
-// and the writer do not wait for each other. Several processes may have one
-// file open, each writer waiting up to 10 s for the others.
+// [Open] takes ":memory:" or the path of a file. A database in memory is one
+// connection and ends with [Database.Close]. A file has one connection that
+// writes, four that read and one that checkpoints, in write-ahead log mode:
+// readers and the writer do not wait for each other. Several processes may have
+// one file open, each writer waiting up to 10 s for the others.
 //
 // # What is kept
 //
 // Each known field of a message, absent told from empty; not its unknown fields.
 // A hash is stored once: the message that came first stays.
 //
+// # Where
+//
+// A file keeps rows and payloads under 4 KiB. Larger payloads are appended to
+// segments of 256 MiB in the folder FILE.payloads, see package segments, and the
+// row says where and with which checksum: so a payload is written once, not into
+// the log and then into the file. Who copies or moves the file takes the folder
+// along. A database in memory keeps everything in pages of 16 KiB. Files of
+// earlier versions open, and what they hold stays where it is.
+//
 // # What survives
 //
-// A file is synchronised when its log is moved into it, not at each commit
-// (PRAGMA synchronous=NORMAL): after the process is killed everything committed
-// is there; after the machine loses power the latest transactions may be missing,
-// and the database is whole. The log is moved when it has grown to 64 MiB, and
-// when the last connection closes. Moving it is most of what a write to a file
-// costs: with SQLite's own 4 MiB inserts took about twice as long.
+// A killed process loses nothing that Insert has returned for. A loss of power
+// may take, with [SyncLater], the latest of it: payloads are synchronised, and
+// the log is moved into the file, when 32 MiB of payload have come together, by
+// [Database.Checkpoint] and by Close. With [SyncEach] it takes nothing.
+//
+// No row is seen without its payload. Rows are committed before their payloads
+// are on the disk only with SyncLater; the database remembers up to where they
+// are, and Open reads those behind, deletes the rows of those that are damaged,
+// and counts them ([Database.Lost]). What segments hold behind the last row, of a
+// batch that was not committed, is written over. Every read checks the checksum,
+// and one that does not match is an error that wraps segments.ErrDamaged.
+//
+// # Goroutines
+//
+// Synchronising goes on beside the inserts, on a goroutine that Insert starts and
+// Close waits for; there is one at most. Inserts wait for it when 128 MiB have come
+// together meanwhile. If the payloads could not be synchronised, each further
+// insert fails, until the file is opened again; another error of a checkpoint is
+// that of the next insert, and it is tried again.
 //
 // # What is copied
 //
-// The driver copies each value that it is given into memory of SQLite (payload,
-// meta, proof and both topics, once per insert), and SQLite copies it on into its
-// pages; what is read comes back the same way. This package copies no payload on
-// its way in, and one more time on its way out.
+// The driver copies each value that it is given into memory of SQLite, and SQLite
+// copies it on into its pages; what is read comes back the same way. Payloads in
+// segments are not copied: they are written from the memory that they are in.
+// This package copies no payload on its way in, and one in a row one more time on
+// its way out.
 //
 // The package has no limit of its own on the size of the database and deletes
-// nothing. It starts no goroutine that outlives Close.
+// nothing else.
 package sqlite

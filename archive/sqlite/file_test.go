@@ -77,23 +77,33 @@ func TestReopenedFileHasEverything(t *testing.T) {
 	}
 }
 
-// What an interrupted process leaves is a file and its log: a copy of both, taken
-// while they are in use, opens with what was committed.
+// What an interrupted process leaves is a file, its log and its payloads: a copy
+// of them, taken while they are in use, opens with what was committed. A copy
+// without the payloads has none of it and says so.
 func TestCopyOfAnOpenFileHasWhatWasCommitted(t *testing.T) {
-	dir, other := t.TempDir(), t.TempDir()
-	d := open(t, filepath.Join(dir, "archive.db"))
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := open(t, name)
 	insert(t, d, rows(0, 20))
-	for _, name := range []string{"archive.db", "archive.db-wal"} {
-		data, err := os.ReadFile(filepath.Join(dir, name))
+	whole, part := filepath.Join(t.TempDir(), "archive.db"), filepath.Join(t.TempDir(), "archive.db")
+	if err := os.CopyFS(sqlite.PayloadDir(whole), os.DirFS(sqlite.PayloadDir(name))); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-wal"} {
+		data, err := os.ReadFile(name + suffix)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(other, name), data, 0o600); err != nil {
-			t.Fatal(err)
+		for _, other := range []string{whole, part} {
+			if err := os.WriteFile(other+suffix, data, 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 	}
-	if got := keys(t, open(t, filepath.Join(other, "archive.db"))); len(got) != 20 {
-		t.Fatalf("got %d keys, want 20", len(got))
+	if d := open(t, whole); len(keys(t, d)) != 20 || d.Lost() != 0 {
+		t.Errorf("with payloads: %d keys, %d lost, want 20 and 0", len(keys(t, d)), d.Lost())
+	}
+	if d := open(t, part); len(keys(t, d)) != 0 || d.Lost() != 20 {
+		t.Errorf("without payloads: %d keys, %d lost, want 0 and 20", len(keys(t, d)), d.Lost())
 	}
 }
 

@@ -20,11 +20,39 @@ func TestEveryConnectionIsSet(t *testing.T) {
 	}()
 	want := map[string]string{
 		"journal_mode": "wal", "synchronous": "1", "busy_timeout": "10000",
-		"foreign_keys": "1", "wal_autocheckpoint": "16384", "query_only": "0",
+		"foreign_keys": "1", "wal_autocheckpoint": "16384", "query_only": "0", "page_size": "4096",
 	}
 	requirePragmas(t, d.writer, 1, want)
+	requirePragmas(t, d.keeper, 1, want)
 	want["query_only"] = "1"
 	requirePragmas(t, d.reader, readers, want)
+}
+
+func TestOptionsSetTheConnections(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    Options
+		want map[string]string
+	}{
+		{Memory, Options{}, map[string]string{"journal_mode": "memory", "page_size": "16384"}},
+		{"each.db", Options{Sync: SyncEach}, map[string]string{"journal_mode": "wal", "synchronous": "2"}},
+		{"page.db", Options{page: 65536}, map[string]string{"journal_mode": "wal", "page_size": "65536"}},
+	} {
+		if c.name != Memory {
+			c.name = filepath.Join(t.TempDir(), c.name)
+		}
+		d, err := c.o.Open(t.Context(), c.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requirePragmas(t, d.writer, 1, c.want)
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := (Options{Sync: 7}).Open(t.Context(), Memory); err == nil {
+		t.Error("Sync 7 was accepted")
+	}
 }
 
 func requirePragmas(t *testing.T, db *sql.DB, n int, want map[string]string) {
@@ -62,6 +90,8 @@ func TestReadsUseTheirIndex(t *testing.T) {
 			pageSQL, "SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?))",
 			[]any{0, []byte{}, 1},
 		},
+		{unsyncedSQL, "SEARCH messages USING INDEX messages_place ((segment,offset)>(?,?))", []any{1, 0}},
+		{endSQL, "SEARCH messages USING COVERING INDEX messages_place (segment>?)", nil},
 	} {
 		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
 		if err != nil {

@@ -11,75 +11,23 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/segments"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
 )
 
 const (
 	insertSQL = `INSERT INTO messages
-	(timestamp, hash, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	(timestamp, hash, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
+	segment, "offset", length, checksum)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
-	getSQL = `SELECT timestamp, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload
-	FROM messages WHERE hash = ?`
+	getSQL = `SELECT timestamp, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
+	segment, "offset", length, checksum FROM messages WHERE hash = ?`
 
 	pageSQL = `SELECT timestamp, hash FROM messages WHERE (timestamp, hash) > (?, ?)
 	ORDER BY timestamp, hash LIMIT ?`
 )
-
-// Insert implements archive.Backend.
-func (d *Database) Insert(ctx context.Context, rows []archive.Row) ([]bool, error) {
-	if err := d.use(); err != nil {
-		return nil, fmt.Errorf("sqlite: insert: %w", err)
-	}
-	defer d.mu.RUnlock()
-	fresh, err := d.insertRows(ctx, rows)
-	if err != nil && ctx.Err() != nil {
-		err = ctx.Err() // else it may be that of a statement closed for this reason
-	}
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: insert %d rows: %w", len(rows), err)
-	}
-	return fresh, nil
-}
-
-func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, error) {
-	tx, err := d.writer.BeginTx(ctx, nil)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	insert := tx.StmtContext(ctx, d.insert)
-	fresh := make([]bool, len(rows))
-	for i := range rows {
-		if fresh[i], err = insertRow(ctx, insert, &rows[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
-		}
-	}
-	return fresh, tx.Commit()
-}
-
-func insertRow(ctx context.Context, insert *sql.Stmt, r *archive.Row) (fresh bool, err error) {
-	m := r.Message
-	payload := m.GetPayload()
-	if payload == nil {
-		payload = []byte{} // the driver takes nil for NULL
-	}
-	var version, ephemeral any
-	if m.Version != nil {
-		version = int64(m.GetVersion())
-	}
-	if m.Ephemeral != nil {
-		ephemeral = m.GetEphemeral()
-	}
-	result, err := insert.ExecContext(ctx, r.Key.Timestamp, r.Key.Hash[:], r.Topic, m.GetContentTopic(),
-		m.Timestamp != nil, version, ephemeral, m.Meta, m.RateLimitProof, payload)
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
-	return n == 1, err
-}
 
 // Get implements archive.Backend.
 func (d *Database) Get(ctx context.Context, h message.Hash) (archive.Row, error) {
@@ -87,7 +35,10 @@ func (d *Database) Get(ctx context.Context, h message.Hash) (archive.Row, error)
 		return archive.Row{}, fmt.Errorf("sqlite: get %s: %w", h, err)
 	}
 	defer d.mu.RUnlock()
-	row, err := scan(d.get.QueryRowContext(ctx, h[:]), h)
+	row, place, err := scan(d.get.QueryRowContext(ctx, h[:]), h)
+	if err == nil && place.Segment > 0 {
+		row.Message.Payload, err = d.payloads.Read(place)
+	}
 	if errors.Is(err, sql.ErrNoRows) {
 		err = archive.ErrNotFound
 	}
@@ -97,16 +48,19 @@ func (d *Database) Get(ctx context.Context, h message.Hash) (archive.Row, error)
 	return row, nil
 }
 
-func scan(from *sql.Row, h message.Hash) (archive.Row, error) {
+// scan returns a row, and where its payload lies unless that is in the row.
+func scan(from *sql.Row, h message.Hash) (archive.Row, segments.Place, error) {
 	m := new(pb.WakuMessage)
 	row := archive.Row{Key: message.Key{Hash: h}, Message: m}
 	var stamped bool
 	var version sql.Null[uint32]
 	var ephemeral sql.NullBool
 	var meta, proof optionalBytes
+	var segment, offset, length sql.Null[int64]
+	var checksum sql.Null[uint32]
 	if err := from.Scan(&row.Key.Timestamp, &row.Topic, &m.ContentTopic, &stamped, &version, &ephemeral,
-		&meta, &proof, &m.Payload); err != nil {
-		return archive.Row{}, err
+		&meta, &proof, &m.Payload, &segment, &offset, &length, &checksum); err != nil {
+		return archive.Row{}, segments.Place{}, err
 	}
 	m.Meta, m.RateLimitProof = meta, proof
 	if stamped {
@@ -118,7 +72,7 @@ func scan(from *sql.Row, h message.Hash) (archive.Row, error) {
 	if ephemeral.Valid {
 		m.Ephemeral = &ephemeral.Bool
 	}
-	return row, nil
+	return row, segments.Place{Segment: segment.V, Offset: offset.V, Length: length.V, Checksum: checksum.V}, nil
 }
 
 // optionalBytes is nil for NULL and not nil for an empty value, which a plain

@@ -78,7 +78,7 @@ func readThenWrite(ctx context.Context, d *Database) error {
 		return err
 	}
 	hash := fmt.Appendf(nil, "%032d", n)
-	if _, err := tx.ExecContext(ctx, insertSQL, n, hash, "", "", 1, nil, nil, nil, nil, []byte{}); err != nil {
+	if _, err := tx.ExecContext(ctx, insertSQL, n, hash, "", "", 1, nil, nil, nil, nil, []byte{}, nil, nil, nil, nil); err != nil {
 		return err
 	}
 	return tx.Commit()

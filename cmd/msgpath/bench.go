@@ -33,6 +33,7 @@ type benchCommand struct {
 	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
 	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent."`
 	Window   int      `default:"${window}" help:"Most messages in flight in macro; in micro it is one."`
+	Rate     float64  `placeholder:"R" help:"Send R messages a second in macro, whatever is in flight: an open loop. Default: a closed one."`
 	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
 	Hash     string   `default:"blake3" enum:"blake3,waku-sha256" help:"Message hash: blake3 or waku-sha256."`
 	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed) or memory."`
@@ -40,9 +41,11 @@ type benchCommand struct {
 	Cold     bool     `help:"Start each run with memory that is not mapped yet."`
 	LogLevel string   `default:"error" enum:"debug,info,warn,error" help:"Level of the nodes' log on stderr: debug, info, warn, error."`
 	Counts   bool     `help:"Print what each site counted, and no times."`
-	Out      string   `default:"out" help:"Folder for bench.csv, sites.csv, bench.txt and bench.json."`
+	Out      string   `default:"out" help:"Folder for bench.csv, sites.csv, bench.txt, bench.json and, of an open loop, latency/*.hgrm."`
 	CSV      string   `name:"csv" placeholder:"-|seed" help:"-: print only the CSV on stdout; seed: only the 13 columns and three rows of one path."`
 	JSON     string   `name:"json" placeholder:"-" help:"-: print only the JSON on stdout."`
+
+	profileFlags
 }
 
 func benchVars() kong.Vars {
@@ -66,7 +69,7 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 		o.Scenarios = []string{b.Scenario}
 	}
 	o.Messages, o.Seed, o.Window, o.Runs = b.Messages, b.Seed, b.Window, b.Runs
-	o.Archive, o.Cold = b.Archive, b.Cold
+	o.Archive, o.Cold, o.Rate, o.Histograms = b.Archive, b.Cold, b.Rate, new(bench.Histograms)
 	if b.Warmup != -1 {
 		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
 	}
@@ -128,14 +131,14 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	if err != nil {
 		return err
 	}
-	if err := b.claimFolder(); err != nil {
+	if err := claimFolder(b.Out); err != nil {
 		return fmt.Errorf("--out %s: %w", b.Out, err)
 	}
-	result, err := bench.Run(ctx, o)
+	result, err := b.measure(ctx, o)
 	if err != nil {
 		return err
 	}
-	if err := b.write(result); err != nil {
+	if err := b.write(result, o.Histograms); err != nil {
 		return err
 	}
 	for _, i := range result.Invalid {
@@ -154,13 +157,29 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	return err
 }
 
-// claimFolder makes the output folder and sees that files can be made in it,
+// measure runs the benchmark and takes the profiles that were asked for. They are
+// written also where it is interrupted.
+func (b *benchCommand) measure(ctx context.Context, o bench.Options) (verdict.Result, error) {
+	taking, err := b.start()
+	if err != nil {
+		return verdict.Result{}, err
+	}
+	limitations := taking.taken()
+	result, err := bench.Run(ctx, o)
+	if err := errors.Join(err, taking.stop()); err != nil {
+		return verdict.Result{}, err
+	}
+	result.Limitations = append(result.Limitations, limitations...)
+	return result, nil
+}
+
+// claimFolder makes an output folder and sees that files can be made in it,
 // before anything is measured.
-func (b *benchCommand) claimFolder() error {
-	if err := os.MkdirAll(b.Out, 0o755); err != nil {
+func claimFolder(name string) error {
+	if err := os.MkdirAll(name, 0o755); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(b.Out, "bench.*")
+	f, err := os.CreateTemp(name, "bench.*")
 	if err != nil {
 		return err
 	}
@@ -177,7 +196,7 @@ func explain(w io.Writer, code int, criteria []verdict.Criterion) {
 }
 
 // write writes the files of the output folder, each whole or not at all.
-func (b *benchCommand) write(result verdict.Result) error {
+func (b *benchCommand) write(result verdict.Result, histograms *bench.Histograms) error {
 	files := []struct {
 		name  string
 		write func(io.Writer, verdict.Result) error
@@ -196,7 +215,7 @@ func (b *benchCommand) write(result verdict.Result) error {
 			return fmt.Errorf("write results: %w", err)
 		}
 	}
-	return nil
+	return writeHistograms(filepath.Join(b.Out, "latency"), histograms)
 }
 
 func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verdict.Criterion) error {

@@ -34,16 +34,21 @@ func main() {
 
 // commands is what the command line may say.
 type commands struct {
-	Bench     benchCommand     `cmd:"" help:"Run the benchmark's scenarios and write their results."`
-	Baseline  baselineCommand  `cmd:"" help:"Write the baseline document of a result to stdout."`
-	BenchDiff benchDiffCommand `cmd:"" help:"Build two commits, run their benchmarks by turns, and compare."`
-	Diff      diffCommand      `cmd:"" help:"Compare what was measured before a change with what was after it."`
-	Gate      gateCommand      `cmd:"" help:"Judge a run by budgets, or tighten a budget."`
-	Lock      lockCommand      `cmd:"" help:"Write or check the counts that a project keeps in version control."`
-	ProveZero proveZeroCommand `cmd:"" help:"Prove that a production build carries no counters, or measure what counting costs."`
-	Report    reportCommand    `cmd:"" help:"Write one HTML page of a result, or of several beside each other."`
-	Schema    schemaCommand    `cmd:"" help:"Write the JSON Schema of results to stdout."`
-	Vet       vetCommand       `cmd:"" help:"Find decodes, encodes, hashes and copies that no counter tells of."`
+	Bench          benchCommand          `cmd:"" help:"Run the benchmark's scenarios and write their results."`
+	Baseline       baselineCommand       `cmd:"" help:"Write the baseline document of a result to stdout."`
+	BenchDiff      benchDiffCommand      `cmd:"" help:"Build two commits, run their benchmarks by turns, and compare."`
+	BenchLimits    benchLimitsCommand    `cmd:"" help:"Measure how near the message path comes to what transport, disk and hash allow."`
+	BenchScale     benchScaleCommand     `cmd:"" help:"Measure how the cost of a message grows with messages, sizes, peers, topics and the archive."`
+	BenchTransport benchTransportCommand `cmd:"" help:"Measure what each option of transport, gossipsub and garbage collector does."`
+	ServeAlone     serveAloneCommand     `cmd:"" hidden:""`
+	Diff           diffCommand           `cmd:"" help:"Compare what was measured before a change with what was after it."`
+	Gate           gateCommand           `cmd:"" help:"Judge a run by budgets, or tighten a budget."`
+	Lock           lockCommand           `cmd:"" help:"Write or check the counts that a project keeps in version control."`
+	Performance    performanceCommand    `cmd:"" help:"Write the performance document of a session of bench-limits to stdout."`
+	ProveZero      proveZeroCommand      `cmd:"" help:"Prove that a production build carries no counters, or measure what counting costs."`
+	Report         reportCommand         `cmd:"" help:"Write one HTML page of a result, or of several beside each other."`
+	Schema         schemaCommand         `cmd:"" help:"Write the JSON Schema of results to stdout."`
+	Vet            vetCommand            `cmd:"" help:"Find decodes, encodes, hashes and copies that no counter tells of."`
 }
 
 // output is where a command writes and what it was called with.
@@ -79,6 +84,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchVars(),
 		proveZeroVars(),
 		benchDiffVars(),
+		benchScaleVars(),
+		benchTransportVars(),
+		limitsVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)

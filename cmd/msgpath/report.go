@@ -11,12 +11,14 @@ import (
 	"github.com/msgpath/msgpath/verdict/diff"
 	"github.com/msgpath/msgpath/verdict/gate"
 	"github.com/msgpath/msgpath/verdict/report"
+	"github.com/msgpath/msgpath/verdict/scale"
 )
 
 type reportCommand struct {
 	Runs   []string `arg:"" name:"run" help:"A bench.json, or several to set beside each other, the one that is judged last."`
 	Base   string   `placeholder:"FILE" help:"A bench.json to set before them."`
 	Budget []string `placeholder:"FILE" help:"Budgets that the page says the judgement of, as in msgpath gate; the last RUN against the first."`
+	Scale  string   `placeholder:"FILE" help:"A scale.json of msgpath bench-scale, whose plot the page shows too."`
 	Out    string   `name:"output" short:"o" default:"report.html" placeholder:"FILE" help:"Where the page is written; - is stdout."`
 	SVG    string   `name:"svg" placeholder:"DIR" help:"Write each plot as an SVG file too, into this folder."`
 }
@@ -45,11 +47,14 @@ func (r *reportCommand) Run(ctx context.Context, out *output) error {
 		return err
 	}
 	in.Lines, out.code = append(in.Lines, lines...), worse(out.code, code)
+	if in.Scale, err = r.scale(); err != nil {
+		return err
+	}
 	var page bytes.Buffer
 	if err := report.Write(&page, in); err != nil {
 		return err
 	}
-	if err := r.drawPlots(sides); err != nil {
+	if err := r.drawPlots(sides, in.Scale); err != nil {
 		return err
 	}
 	if r.Out == "-" {
@@ -240,14 +245,30 @@ func sideNames(files []string) []string {
 	return files
 }
 
+// scale returns how cost grows, nil where it is not asked for.
+func (r *reportCommand) scale() (*scale.Result, error) {
+	if r.Scale == "" {
+		return nil, nil
+	}
+	result, err := readScale(r.Scale)
+	return &result, err
+}
+
 // drawPlots writes the plots into the folder that was asked for.
-func (r *reportCommand) drawPlots(sides []report.Side) error {
+func (r *reportCommand) drawPlots(sides []report.Side, growth *scale.Result) error {
 	if r.SVG == "" {
 		return nil
 	}
 	plots, err := report.Plots(sides)
 	if err != nil {
 		return err
+	}
+	if growth != nil {
+		plot, err := report.ScalePlot(*growth)
+		if err != nil {
+			return err
+		}
+		plots = append(plots, plot)
 	}
 	if err := os.MkdirAll(r.SVG, 0o755); err != nil {
 		return err

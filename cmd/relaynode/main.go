@@ -62,6 +62,7 @@ func run(ctx context.Context, args []string, _ io.Reader, stdout, stderr io.Writ
 		return exitUsage
 	}
 	logger := f.logger(stderr)
+	f.setMemory(logger)
 	if o.Identity, err = f.key(logger); err != nil {
 		fmt.Fprintln(stderr, "relaynode:", err)
 		return exitUsage

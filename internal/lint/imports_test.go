@@ -42,7 +42,8 @@ var rules = map[string]rule{
 	"relay": {may: []string{"counters", "message", "message/pb"}, never: slices.Concat(noRoot, noSQL)},
 
 	"archive":             {may: []string{"counters", "message", "message/pb", "internal/crashpoint"}, never: noLibp2p},
-	"archive/sqlite":      {may: []string{"archive", "counters", "message", "message/pb", "internal/crashpoint"}, never: slices.Concat(noLibp2p, []string{pgx})},
+	"archive/segments":    {never: slices.Concat(noLibp2p, noSQL)},
+	"archive/sqlite":      {may: []string{"archive", "archive/segments", "counters", "message", "message/pb", "internal/crashpoint"}, never: slices.Concat(noLibp2p, []string{pgx})},
 	"archive/postgres":    {may: []string{"archive", "counters", "message", "message/pb", "internal/crashpoint"}, never: slices.Concat(noLibp2p, []string{sqlite})},
 	"archive/archivetest": {may: []string{"archive", "counters", "message", "message/pb", "internal/crashpoint"}, never: noLibp2p},
 
@@ -58,13 +59,15 @@ var rules = map[string]rule{
 	}},
 	"bench": {may: []string{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
-		"storesync/...", "filter", "delivery", "node", "verdict",
+		"storesync/...", "filter", "delivery", "node", "verdict", "verdict/limits", "verdict/scale",
 	}},
 	"bench/budgets":  {},
 	"verdict":        {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/diff":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/gate":   {may: []string{"counters", "verdict"}, never: slices.Concat(noLibp2p, noSQL)},
-	"verdict/report": {may: []string{"counters", "verdict", "verdict/diff", "verdict/gate"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/report": {may: []string{"counters", "verdict", "verdict/diff", "verdict/gate", "verdict/limits", "verdict/scale"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/limits": {may: []string{"verdict"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/scale":  {may: []string{"verdict"}, never: slices.Concat(noLibp2p, noSQL)},
 	"crashlab":       {may: []string{"archive/...", "delivery", "message/..."}},
 
 	"cmd/msgpath": {may: []string{

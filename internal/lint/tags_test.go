@@ -171,7 +171,7 @@ func TestVetted(t *testing.T) {
 func TestProductionPackages(t *testing.T) {
 	for tags, want := range map[string][]string{
 		"":                {"counters.go", "off.go"},
-		"msgpathcounters": {"counters.go", "lines.go", "on.go"},
+		"msgpathcounters": {"counters.go", "label.go", "lines.go", "on.go"},
 	} {
 		pkgs := list(t, root, tags, "-deps", "./cmd/relaynode")
 		i := slices.IndexFunc(pkgs, func(p pkg) bool { return p.ImportPath == countersPath })

@@ -22,7 +22,7 @@ type mutant struct {
 }
 
 // countingFunctions are the functions of counters that count.
-var countingFunctions = []string{"Decode", "Hash", "IDHash", "Encode", "Copy"}
+var countingFunctions = []string{"Decode", "Hash", "IDHash", "IDHashShared", "Encode", "Copy"}
 
 // mutants returns the mutants that a node can show which calls these of
 // countingFunctions, at least one.

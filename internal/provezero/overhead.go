@@ -50,19 +50,11 @@ func (r ratio) String() string {
 // their CPU times on stdout, each pair's on progress. Its errors are those that
 // [ExitCode] tells apart.
 func Measure(ctx context.Context, m Overhead, stdout, progress io.Writer) error {
-	if m.Pairs < MinPairs {
-		return fmt.Errorf("provezero: %w: %d pairs, want at least %d", ErrUsage, m.Pairs, MinPairs)
-	}
-	tmp, err := os.MkdirTemp("", "provezero")
+	ratios, err := Ratios(ctx, m, progress)
 	if err != nil {
-		return fmt.Errorf("provezero: make directory: %w", err)
+		return err
 	}
-	defer os.RemoveAll(tmp)
-	o := overhead{
-		Overhead: m, tool: goTool{dir: m.Dir, tmp: tmp},
-		args: []string{"bench", "micro", "--path", "zerocopy", "--runs", "5", "--json", "-"},
-	}
-	r, err := o.measure(ctx, progress)
+	r, err := summarize(ratios)
 	if err != nil {
 		return err
 	}
@@ -70,27 +62,45 @@ func Measure(ctx context.Context, m Overhead, stdout, progress io.Writer) error 
 	return err
 }
 
+// Ratios runs the benchmark of both builds in pairs and returns, for each, the CPU
+// time per message of the counting build over that of the production build.
+func Ratios(ctx context.Context, m Overhead, progress io.Writer) ([]float64, error) {
+	if m.Pairs < MinPairs {
+		return nil, fmt.Errorf("provezero: %w: %d pairs, want at least %d", ErrUsage, m.Pairs, MinPairs)
+	}
+	tmp, err := os.MkdirTemp("", "provezero")
+	if err != nil {
+		return nil, fmt.Errorf("provezero: make directory: %w", err)
+	}
+	defer os.RemoveAll(tmp)
+	o := overhead{
+		Overhead: m, tool: goTool{dir: m.Dir, tmp: tmp},
+		args: []string{"bench", "micro", "--path", "zerocopy", "--runs", "5", "--json", "-"},
+	}
+	return o.measure(ctx, progress)
+}
+
 // measure runs production and counting builds in pairs: AB BA AB …, so that
 // what drifts weighs on both alike.
-func (o overhead) measure(ctx context.Context, progress io.Writer) (ratio, error) {
+func (o overhead) measure(ctx context.Context, progress io.Writer) ([]float64, error) {
 	production, err := o.tool.link(ctx, build{}, o.Command, "msgpath-production")
 	if err != nil {
-		return ratio{}, err
+		return nil, err
 	}
 	counting, err := o.tool.link(ctx, build{tags: tag}, o.Command, "msgpath-counting")
 	if err != nil {
-		return ratio{}, err
+		return nil, err
 	}
 	var ratios []float64
 	for i := range o.Pairs {
 		r, err := o.pair(ctx, production, counting, i%2 == 1)
 		if err != nil {
-			return ratio{}, err
+			return nil, err
 		}
 		ratios = append(ratios, r)
 		fmt.Fprintf(progress, "overhead: pair %d of %d: %.4f\n", i+1, o.Pairs, r)
 	}
-	return summarize(ratios)
+	return ratios, nil
 }
 
 // pair returns the CPU time per message of the counting over the production

@@ -45,7 +45,11 @@ func (l *ledger) figures() (all []figure) {
 	if l.counted() {
 		all = append(all, l.counts())
 	}
-	return append(all, l.throughput(), l.latency(), l.bytes(), l.heap())
+	all = append(all, l.throughput(), l.latency())
+	if len(l.openLoops()) > 0 {
+		all = append(all, l.openLoop())
+	}
+	return append(all, l.bytes(), l.heap())
 }
 
 // counted reports whether any run was counted.

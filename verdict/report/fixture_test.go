@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -182,8 +184,64 @@ func cases() map[string]Input {
 		"uncounted": {Sides: []Side{{"a.json", uncounted()}}},
 		"invalid":   {Sides: []Side{{"a.json", lost()}}, Headline: "A message was lost."},
 		"hostile":   {Title: "<h1>x</h1>", Sides: []Side{{"<i>", hostile()}, {`"b"`, hostile()}}, Lines: judged, Headline: "<script>"},
+		"openloop":  {Title: "Open loop", Sides: []Side{{"before", openLoop(900)}, {"after", openLoop(4)}}, Lines: judged},
+		"opened":    {Sides: []Side{{"closed", fixture()}, {"open", openLoop(30)}}},
 		"empty":     {Sides: []Side{{"a.json", without(fixture())}}},
+		"scale":     {Sides: []Side{{"a.json", fixture()}}, Scale: grown()},
 	}
+}
+
+// openLoop returns the macro runs of the fixture as an open loop measures them, of
+// which a message in fifty took up to so many milliseconds on path zerocopy.
+func openLoop(stall float64) verdict.Result {
+	r := fixture()
+	r.Settings.Rate, r.Settings.Scenarios = 1000, []string{verdict.Macro}
+	r.Runs = slices.DeleteFunc(r.Runs, func(run verdict.Run) bool { return verdict.Series(run.Scenario) == verdict.Micro })
+	for _, path := range r.Settings.Paths {
+		for _, to := range []string{verdict.ToApplication, verdict.ToCommit} {
+			for _, from := range []string{verdict.FromIntended, verdict.FromSent} {
+				if path != "raw" || to == verdict.ToApplication {
+					r.Distributions = append(r.Distributions, distribution(path, from, to, stall))
+				}
+			}
+		}
+	}
+	for i := range r.Runs {
+		of := func(from string) verdict.Quantiles {
+			q := distribution(r.Runs[i].Path, from, verdict.ToApplication, stall).Quantiles
+			q.Messages = messages
+			return q
+		}
+		r.Runs[i].OpenLoop = &verdict.OpenLoop{Missed: 17, Application: verdict.Latencies{Intended: of(verdict.FromIntended), Sent: of(verdict.FromSent)}}
+	}
+	return r
+}
+
+// distribution returns what a path of the fixture has in two runs.
+func distribution(path, from, to string, stall float64) verdict.Distribution {
+	const all = 2 * messages
+	base := map[string]float64{"baseline": 0.9, "zerocopy": 0.4, "raw": 0.3}[path]
+	if from == verdict.FromIntended {
+		base += 0.15
+	}
+	at := func(percentile float64) int64 {
+		slower := min(all, 1/(1-percentile/100))
+		ms := base * (1 + 0.4*math.Log(slower))
+		if path == "zerocopy" && slower > 50 && from == verdict.FromIntended {
+			ms += stall * (1 - 50/slower)
+		}
+		return int64(ms * 1e6)
+	}
+	d := verdict.Distribution{
+		Scenario: verdict.Macro, Path: path, From: from, To: to, Runs: 2,
+		Quantiles: verdict.Quantiles{Messages: all, P50: at(50), P90: at(90), P99: at(99), P999: at(99.9), Max: at(100)},
+	}
+	for slower := 1.0; slower < all; slower *= 1.2 {
+		percentile := 100 - 100/slower
+		d.Points = append(d.Points, verdict.Point{Percentile: percentile, Nanos: at(percentile), Count: max(1, int(percentile*all/100))})
+	}
+	d.Points = append(d.Points, verdict.Point{Percentile: 100, Nanos: at(100), Count: all})
+	return d
 }
 
 // without returns a result without a run.

@@ -104,7 +104,7 @@ func newPage(in Input) (*page, error) {
 		p.Lines = append(p.Lines, judged{line, newBadge(line.Verdict)})
 	}
 	p.addSides(in.Sides)
-	return p, p.addFigures(l)
+	return p, p.addFigures(append(l.figures(), scaleFigures(in.Scale)...))
 }
 
 // addSides adds what each side says of itself: invalid runs and limitations.
@@ -127,8 +127,8 @@ func (p *page) addSides(sides []Side) {
 	}
 }
 
-func (p *page) addFigures(l *ledger) error {
-	for _, f := range l.figures() {
+func (p *page) addFigures(all []figure) error {
+	for _, f := range all {
 		shown := shown{Name: f.name, Title: f.title, Reading: f.reading, Grids: f.grids}
 		for _, of := range []struct {
 			width vg.Length

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/msgpath/msgpath/verdict"
+	"github.com/msgpath/msgpath/verdict/scale"
 )
 
 // Input is what a page is made of.
@@ -26,6 +27,9 @@ type Input struct {
 
 	// Lines are what was judged, in order.
 	Lines []Line
+
+	// Scale is how cost grows, of a session of its own. Nil: it is not on the page.
+	Scale *scale.Result
 }
 
 // Side is one result and what it is called: "before", a file, a commit. The name
@@ -121,7 +125,7 @@ func check(sides []Side) error {
 
 // Plot is one plot as a file of its own.
 type Plot struct {
-	Name  string // stable, without an extension: "counts", "throughput", "latency", "bytes", "heap"
+	Name  string // stable, without an extension: "counts", "throughput", "latency", "openloop", "bytes", "heap"
 	Title string
 	SVG   string // with a light ground, 736 pixels wide
 	Alt   string // what it shows, in one sentence
@@ -129,7 +133,7 @@ type Plot struct {
 }
 
 // Plots returns the plots of sides: none where no run is valid, and no "counts"
-// where no run was counted. Errors are those of [Write].
+// where no run was counted and no "openloop" of a closed loop. Errors are those of [Write].
 func Plots(sides []Side) ([]Plot, error) {
 	if err := check(sides); err != nil {
 		return nil, fmt.Errorf("report: draw plots: %w", err)

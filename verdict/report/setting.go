@@ -73,7 +73,10 @@ func modules(versions map[string]string) string {
 // workload says what was run.
 func workload(r verdict.Result) [][2]string {
 	s := r.Settings
-	memory := "warmed before each run"
+	memory, inFlight := "warmed before each run", fmt.Sprintf("at most %d", s.Window)
+	if s.Rate > 0 {
+		inFlight = fmt.Sprintf("whatever is: an open loop at %v messages/s", s.Rate)
+	}
 	if s.Cold {
 		memory = "cold"
 	}
@@ -82,7 +85,7 @@ func workload(r verdict.Result) [][2]string {
 		{"Payload", fmt.Sprintf("%s bytes a run", count(float64(s.PayloadBytes)))},
 		{"Seed", fmt.Sprint(s.Seed)},
 		{"Warm-up", fmt.Sprintf("%d micro, %d macro, not counted", s.WarmupMicro, s.WarmupMacro)},
-		{"In flight", fmt.Sprintf("at most %d", s.Window)},
+		{"In flight", inFlight},
 		{"Runs", fmt.Sprintf("%d for each scenario and path; %d valid, %d invalid", s.Runs, len(r.Runs), len(r.Invalid))},
 		{"Memory state", memory},
 		{"Hash", s.Hash},

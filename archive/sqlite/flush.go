@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/msgpath/msgpath/archive/segments"
+)
+
+// A flusher is the state of the flushes of a file, one at a time.
+type flusher struct {
+	mu      sync.Mutex
+	pending int64         // bytes inserted since the last flush began
+	done    chan struct{} // closed at the end of the flush at work; nil: there is none
+	err     error         // of a flush, not told yet; one that wraps errUnsynced stays
+}
+
+// errUnsynced ends inserts: what the disk did not take it may never take, while
+// later attempts seem to succeed. The file has to be opened again, where the
+// payloads since the last synchronisation are looked at.
+var errUnsynced = errors.New("payloads were not synchronised, open the archive again")
+
+// admit tells of a flush that failed, and waits for the one at work if limit
+// bytes or more were inserted beside it.
+func (f *flusher) admit(ctx context.Context, limit int64) error {
+	f.mu.Lock()
+	done, err := f.done, f.err
+	full := f.pending >= limit
+	if !errors.Is(err, errUnsynced) {
+		f.err = nil
+	}
+	f.mu.Unlock()
+	if err != nil || !full || done == nil {
+		return err
+	}
+	select {
+	case <-done:
+		return f.admit(ctx, limit)
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// wait returns after the flush at work, and its error.
+func (f *flusher) wait() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for done := f.done; done != nil; done = f.done {
+		f.mu.Unlock()
+		<-done
+		f.mu.Lock()
+	}
+	return f.err
+}
+
+// begin reports whether a flush shall begin after n more bytes; then its end
+// must be told.
+func (f *flusher) begin(n, enough int64) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.pending += n
+	if f.pending < enough || f.done != nil {
+		return false
+	}
+	f.pending, f.done = 0, make(chan struct{})
+	return true
+}
+
+func (f *flusher) end(err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !errors.Is(f.err, errUnsynced) {
+		f.err = err
+	}
+	close(f.done)
+	f.done = nil
+}
+
+// wrote starts a flush on a goroutine of its own once enough was inserted. Close
+// waits for it.
+func (d *Database) wrote(n int64) {
+	if d.payloads == nil || !d.flusher.begin(n, d.options.pending) {
+		return
+	}
+	go func() { d.flusher.end(d.flush(context.Background(), "PASSIVE")) }()
+}
+
+// Checkpoint synchronises what was inserted and moves the write ahead log into
+// the file, as Close does. It does nothing for a database in memory.
+func (d *Database) Checkpoint(ctx context.Context) error {
+	if err := d.use(); err != nil {
+		return fmt.Errorf("sqlite: checkpoint: %w", err)
+	}
+	defer d.mu.RUnlock()
+	if err := d.flushLast(ctx); err != nil {
+		return fmt.Errorf("sqlite: checkpoint: %w", err)
+	}
+	return nil
+}
+
+// flushLast flushes everything, after the flush at work.
+func (d *Database) flushLast(ctx context.Context) error {
+	if d.payloads == nil {
+		return nil
+	}
+	if err := d.flusher.wait(); err != nil {
+		return err
+	}
+	return d.flush(ctx, "TRUNCATE")
+}
+
+// flush synchronises the payloads and then moves the log into the file in one of
+// SQLite's modes. Inserts go on meanwhile.
+func (d *Database) flush(ctx context.Context, mode string) error {
+	if err := d.syncPayloads(ctx); err != nil {
+		return err
+	}
+	if _, err := d.keeper.ExecContext(ctx, "PRAGMA wal_checkpoint("+mode+")"); err != nil {
+		return fmt.Errorf("checkpoint: %w", err)
+	}
+	return nil
+}
+
+// syncPayloads brings the payloads of all rows that are there now to the disk,
+// and notes that.
+func (d *Database) syncPayloads(ctx context.Context) error {
+	from, err := synced(ctx, d.reader)
+	if err != nil {
+		return err
+	}
+	to, err := end(d.reader.QueryRowContext(ctx, endSQL))
+	if err != nil || from == to {
+		return err
+	}
+	for n := from.Segment; n <= to.Segment; n++ {
+		if err := d.payloads.Sync(n); err != nil {
+			return fmt.Errorf("%w: %w", errUnsynced, err)
+		}
+	}
+	return setSynced(ctx, d.writer, to)
+}
+
+// A querier is a *sql.DB or a *sql.Tx.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+}
+
+// synced returns the place in front of which payloads are known to be on the
+// disk.
+func synced(ctx context.Context, from querier) (p segments.Place, err error) {
+	err = from.QueryRowContext(ctx, `SELECT segment, "offset" FROM synced`).Scan(&p.Segment, &p.Offset)
+	return p, err
+}
+
+// setSynced moves that place forward; another process may have been faster.
+func setSynced(ctx context.Context, in querier, p segments.Place) error {
+	_, err := in.ExecContext(ctx, `UPDATE synced SET segment = ?1, "offset" = ?2
+		WHERE (segment, "offset") < (?1, ?2)`, p.Segment, p.Offset)
+	return err
+}

@@ -1,0 +1,85 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/msgpath/msgpath/archive/segments"
+)
+
+const unsyncedSQL = `SELECT rowid, segment, "offset", length, checksum FROM messages
+	WHERE segment IS NOT NULL AND (segment, "offset") >= (?, ?) ORDER BY segment, "offset"`
+
+// Lost returns how many rows were deleted when the file was opened, because a
+// loss of power had taken their payloads. They were inserted after the last time
+// that the file was synchronised.
+func (d *Database) Lost() int { return d.lost }
+
+// recover brings rows and payloads together after a crash: rows whose payload
+// did not reach the disk are deleted, payloads whose row did not are cut off. It
+// holds the write lock, so that no other process appends meanwhile.
+func (d *Database) recover(ctx context.Context) error {
+	tx, err := d.writer.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	from, err := synced(ctx, tx)
+	if err != nil {
+		return err
+	}
+	ids, err := damaged(ctx, tx, d.payloads, from)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM messages WHERE rowid = ?`, id); err != nil {
+			return err
+		}
+	}
+	last, err := end(tx.QueryRowContext(ctx, endSQL))
+	if err == nil {
+		err = cut(d.payloads, last)
+	}
+	if err != nil {
+		return err
+	}
+	if err := tx.Commit(); err != nil {
+		return err
+	}
+	d.lost = len(ids)
+	return nil
+}
+
+// damaged returns the rows from a place on whose payload is not there.
+func damaged(ctx context.Context, in querier, payloads *segments.Dir, from segments.Place) (ids []int64, err error) {
+	rows, err := in.QueryContext(ctx, unsyncedSQL, from.Segment, from.Offset)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var id int64
+		var p segments.Place
+		if err := rows.Scan(&id, &p.Segment, &p.Offset, &p.Length, &p.Checksum); err != nil {
+			return nil, err
+		}
+		switch _, err := payloads.Read(p); {
+		case errors.Is(err, segments.ErrDamaged):
+			ids = append(ids, id)
+		case err != nil:
+			return nil, err
+		}
+	}
+	return ids, rows.Err()
+}
+
+// cut cuts off what the last segment, and the one that may have been begun after
+// it, hold of batches that were not committed.
+func cut(payloads *segments.Dir, last segments.Place) error {
+	if err := payloads.Cut(last.Segment, last.Offset); err != nil {
+		return fmt.Errorf("cut off a torn tail: %w", err)
+	}
+	return payloads.Cut(last.Segment+1, 0)
+}

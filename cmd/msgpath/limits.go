@@ -1,0 +1,133 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/msgpath/msgpath/bench"
+	"github.com/msgpath/msgpath/internal/provezero"
+	"github.com/msgpath/msgpath/verdict/limits"
+	"github.com/msgpath/msgpath/verdict/report"
+)
+
+type benchLimitsCommand struct {
+	Out      string `default:"out/limits" help:"Folder for limits.json."`
+	Dir      string `placeholder:"FOLDER" help:"Where the archive on disk is made for each run; default: the folder of --out."`
+	Pairs    int    `default:"${limits_pairs}" help:"Runs of each arm, by turns."`
+	Messages int    `default:"${limits_messages}" help:"Measured messages of a run of macro."`
+	Micro    int    `default:"${limits_micro}" help:"Measured messages of a run of micro."`
+	Alone    int    `default:"${limits_alone}" help:"Runs of a receiver that is alone in its process."`
+	Module   string `default:"." help:"This project's checkout, of which both builds are made to measure what counting costs; none: not measured."`
+}
+
+func limitsVars() kong.Vars {
+	o := bench.DefaultLimits("")
+	return kong.Vars{
+		"limits_pairs":    strconv.Itoa(o.Runs),
+		"limits_messages": strconv.Itoa(o.Messages),
+		"limits_micro":    strconv.Itoa(o.Micro),
+		"limits_alone":    strconv.Itoa(o.Alone),
+	}
+}
+
+// Run measures, writes the file and prints the tables.
+func (b *benchLimitsCommand) Run(ctx context.Context, out *output) error {
+	if err := claimFolder(b.Out); err != nil {
+		return fmt.Errorf("--out %s: %w", b.Out, err)
+	}
+	o, err := b.options(out)
+	if err != nil {
+		return err
+	}
+	d, err := bench.Limits(ctx, o)
+	if err != nil {
+		return err
+	}
+	out.code = d.ExitCode()
+	return errors.Join(b.write(d), limits.WriteText(out.stdout, d))
+}
+
+func (b *benchLimitsCommand) options(out *output) (bench.LimitsOptions, error) {
+	dir := b.Dir
+	if dir == "" {
+		dir = b.Out
+	}
+	o := bench.DefaultLimits(filepath.Join(dir, "limits.sqlite"))
+	o.Runs, o.Messages, o.Micro, o.Alone = b.Pairs, b.Messages, b.Micro, b.Alone
+	o.CommandLine = append([]string{"msgpath"}, out.args...)
+	o.LogTo, o.Progress = out.stderr, out.stderr
+	self, err := os.Executable()
+	if err != nil {
+		return o, err
+	}
+	o.Receiver = func(ctx context.Context, archive string) *exec.Cmd {
+		cmd := exec.CommandContext(ctx, self, "serve-alone", "--archive", archive)
+		cmd.Stderr = out.stderr
+		return cmd
+	}
+	if b.Module != "none" {
+		o.Overhead = func(ctx context.Context, pairs int) ([]float64, error) {
+			m := provezero.Overhead{Dir: b.Module, Command: "./cmd/msgpath", Pairs: pairs}
+			return provezero.Ratios(ctx, m, out.stderr)
+		}
+	}
+	return o, nil
+}
+
+func (b *benchLimitsCommand) write(d limits.Document) error {
+	var text bytes.Buffer
+	if err := limits.WriteJSON(&text, d); err != nil {
+		return err
+	}
+	if err := replaceFile(filepath.Join(b.Out, "limits.json"), text.Bytes()); err != nil {
+		return fmt.Errorf("write results: %w", err)
+	}
+	return nil
+}
+
+// serveAloneCommand is the receiver that bench-limits starts.
+type serveAloneCommand struct {
+	Archive string `required:""`
+}
+
+func (s *serveAloneCommand) Run(ctx context.Context, out *output) error {
+	return bench.ServeAlone(ctx, bench.NodeOptions{Archive: s.Archive, Logger: slog.New(slog.DiscardHandler)}, os.Stdin, out.stdout)
+}
+
+type performanceCommand struct {
+	Limits string `arg:"" help:"A limits.json."`
+	Plots  string `placeholder:"DIR" help:"Folder for limits.svg."`
+	Link   string `placeholder:"DIR" help:"The same folder as a link from the document."`
+}
+
+// Run writes docs/performance.md's text, made of the session alone.
+func (p *performanceCommand) Run(out *output) error {
+	f, err := os.Open(p.Limits)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	d, err := limits.Read(f)
+	if err != nil {
+		return fmt.Errorf("%s: %w", p.Limits, err)
+	}
+	if p.Plots != "" {
+		svg, err := report.LimitsPlot(d)
+		if err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(p.Plots, "limits.svg"), []byte(svg)); err != nil {
+			return err
+		}
+	}
+	return bench.WritePerformance(out.stdout, d, p.Link)
+}

@@ -1,0 +1,134 @@
+package limits
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/msgpath/msgpath/verdict"
+)
+
+// WriteText writes the limits and the arms as tables for a person, at most 110
+// columns wide, without colour.
+func WriteText(w io.Writer, d Document) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\n%s\n", d.headline(), plain(d.limitTable()))
+	for _, note := range d.notes() {
+		fmt.Fprintln(&b, "  "+note)
+	}
+	fmt.Fprintf(&b, "\nWhat was measured, medians over runs\n\n%s\n", plain(d.armTable()))
+	for _, p := range d.Profiles {
+		fmt.Fprintf(&b, "\nWhere the CPU time of %s goes\n\n%s\n", p.Arm, plain(p.table()))
+	}
+	for _, i := range d.Invalid {
+		fmt.Fprintf(&b, "\nINVALID %s, %s: %s\n", i.Scenario, i.Path, i.Reason)
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("limits: write text: %w", err)
+	}
+	return nil
+}
+
+// headline says in one line what came of the limits.
+func (d Document) headline() string {
+	count := make(map[verdict.Verdict]int)
+	for _, l := range d.Limits {
+		count[l.Verdict]++
+	}
+	var parts []string
+	for _, v := range []verdict.Verdict{verdict.Pass, verdict.Fail, verdict.Inconclusive, verdict.NotApplicable} {
+		if count[v] > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", count[v], v))
+		}
+	}
+	return fmt.Sprintf("%d limits: %s", len(d.Limits), strings.Join(parts, ", "))
+}
+
+func (d Document) notes() (notes []string) {
+	for _, l := range d.Limits {
+		if l.Note != "" {
+			notes = append(notes, l.Name+": "+l.Note)
+		}
+	}
+	return notes
+}
+
+func (d Document) limitTable() table.Writer {
+	t := newTable("llrrrrl", "what", "figure", "target", "median", fmt.Sprintf("%.0f %% interval", 100*Confidence), "n", "verdict")
+	last := ""
+	for _, l := range d.Limits {
+		name := l.Name
+		if name == last {
+			name = ""
+		}
+		last = l.Name
+		t.AppendRow(table.Row{name, l.Figure, l.Target(), l.median(), l.interval(), len(l.Values), string(l.Verdict)})
+	}
+	return t
+}
+
+func (d Document) armTable() table.Writer {
+	t := newTable("lrrrrrrr", "arm", "runs", "messages", "msg/s", "CPU µs/msg", "allocs/msg", "allocated kB/msg", "live heap MB")
+	for _, a := range d.Arms {
+		t.AppendRow(table.Row{a.Name, a.Runs, a.Messages, digits(a.Rate), digits(a.CPU / 1e3), digits(a.Allocs), digits(a.Allocated / 1e3), digits(a.LiveHeap / 1e6)})
+	}
+	return t
+}
+
+func (p Profile) table() table.Writer {
+	t := newTable("rl", "%", "function")
+	for _, s := range p.Lines {
+		t.AppendRow(table.Row{fmt.Sprintf("%.1f", s.Percent), s.Function})
+	}
+	return t
+}
+
+// newTable returns a table whose columns are aligned by letters, l or r.
+func newTable(align string, heads ...string) table.Writer {
+	t := table.NewWriter()
+	var columns []table.ColumnConfig
+	head := table.Row{}
+	for i, letter := range align {
+		side := text.AlignRight
+		if letter == 'l' {
+			side = text.AlignLeft
+		}
+		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: side, AlignHeader: side})
+		head = append(head, heads[i])
+	}
+	t.SetColumnConfigs(columns)
+	t.AppendHeader(head)
+	return t
+}
+
+// plain renders a table without lines.
+func plain(t table.Writer) string {
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	var b strings.Builder
+	for line := range strings.Lines(t.Render()) {
+		b.WriteString("  " + strings.TrimRight(line, " \n") + "\n")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// LimitsMarkdown returns the table of limits, and what is said of them.
+func (d Document) LimitsMarkdown() string {
+	out := d.limitTable().RenderMarkdown() + "\n"
+	for _, note := range d.notes() {
+		out += "\n- " + note
+	}
+	return out
+}
+
+// ArmsMarkdown returns the table of arms.
+func (d Document) ArmsMarkdown() string { return d.armTable().RenderMarkdown() }
+
+// Markdown returns the table of a profile.
+func (p Profile) Markdown() string { return p.table().RenderMarkdown() }
