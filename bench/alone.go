@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os/exec"
 	"sync/atomic"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/peer"
 
@@ -129,11 +130,19 @@ func Alone(ctx context.Context, cmd *exec.Cmd, messages []*pb.WakuMessage, warmu
 		return run, fmt.Errorf("bench: start receiver: %w", err)
 	}
 	defer func() {
+		if err != nil {
+			_ = cmd.Process.Kill() // it may be in the middle of an order; Wait tells how it ended
+		}
 		if wait := errors.Join(in.Close(), cmd.Wait()); err == nil && wait != nil {
 			err = fmt.Errorf("bench: receiver: %w", wait)
 		}
 	}()
-	p := &alonePublisher{lines: bufio.NewScanner(out), orders: json.NewEncoder(in), window: window}
+	defer context.AfterFunc(ctx, func() { _ = cmd.Process.Kill() })() // ends what waits for its lines
+	p := &alonePublisher{
+		lines: bufio.NewScanner(out), orders: json.NewEncoder(in), window: window,
+		silence: time.AfterFunc(stall, func() { _ = cmd.Process.Kill() }),
+	}
+	defer p.silence.Stop()
 	if err := p.connect(ctx); err != nil {
 		return run, err
 	}
@@ -159,10 +168,13 @@ type alonePublisher struct {
 	lines  *bufio.Scanner
 	orders *json.Encoder
 	window int
+
+	silence *time.Timer // ends a receiver that says nothing for long
 }
 
 // next returns the next report; nil stands for a delivery.
 func (p *alonePublisher) next() (*aloneReport, error) {
+	p.silence.Reset(stall)
 	if !p.lines.Scan() {
 		return nil, errors.Join(errors.New("bench: the receiver ended"), p.lines.Err())
 	}
@@ -204,8 +216,7 @@ func (p *alonePublisher) connect(ctx context.Context) error {
 	return nil
 }
 
-// drive has the receiver measure messages, and publishes them. A receiver that says
-// nothing for long is stopped by the context that its command was made with.
+// drive has the receiver measure messages, and publishes them.
 func (p *alonePublisher) drive(ctx context.Context, messages []*pb.WakuMessage) (run verdict.Run, err error) {
 	if len(messages) == 0 {
 		return run, nil

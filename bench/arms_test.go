@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -79,5 +80,14 @@ func TestArmsAreChecked(t *testing.T) {
 	}
 	if _, err := RunArms(t.Context(), small(t), nil); err == nil {
 		t.Error("no arms are accepted")
+	}
+}
+
+// What keeps bare gossipsub from starting is told.
+func TestRawTellsWhyItDidNotStart(t *testing.T) {
+	raw := NewRaw(RawOptions{Base: node.Options{Relay: relay.Options{ValidateWorkers: -1}}})
+	defer func() { _ = raw.Close() }()
+	if err := raw.Start(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "gossipsub") {
+		t.Errorf("got %v", err)
 	}
 }

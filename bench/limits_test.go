@@ -68,7 +68,7 @@ func hasProfile(d limits.Document, arm string) bool {
 func documentHas(t *testing.T, d limits.Document) {
 	t.Helper()
 	var b bytes.Buffer
-	if err := WritePerformance(&b, d, "img"); err != nil {
+	if err := WritePerformance(&b, Performance{Document: d, Plots: "img"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, l := range d.Limits {
@@ -93,5 +93,11 @@ func TestLimitsAreChecked(t *testing.T) {
 		if _, err := Limits(t.Context(), o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want an error with %q", err, want)
 		}
+	}
+}
+
+func TestPassesOfNoRunAreNotAvailable(t *testing.T) {
+	if l := passes(verdict.Result{}); l.Verdict != verdict.NotApplicable || l.Note == "" {
+		t.Errorf("%+v", l)
 	}
 }

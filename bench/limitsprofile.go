@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"runtime/pprof"
 	"slices"
@@ -29,7 +30,7 @@ func (o LimitsOptions) profiles(ctx context.Context, all []limits.Limit) ([]limi
 		}
 		lines, err := o.profile(ctx, arm)
 		if err != nil {
-			return nil, fmt.Errorf("bench: profile %s: %w", name, err)
+			return profiles, fmt.Errorf("bench: profile %s: %w", name, err)
 		}
 		profiles = append(profiles, limits.Profile{Arm: name, Lines: lines})
 	}
@@ -47,6 +48,9 @@ func (o LimitsOptions) profile(ctx context.Context, arm Arm) ([]limits.Share, er
 	}
 	if _, err := RunArms(ctx, session, []Arm{arm}); err != nil {
 		return nil, err
+	}
+	if len(runs) == 0 {
+		return nil, errors.New("no run began")
 	}
 	var parts []*profile.Profile
 	for _, b := range runs {

@@ -171,9 +171,10 @@ func startRaw(ctx context.Context, name, role string, o RawOptions, receive func
 	if n.host, err = libp2p.New(node.HostOptions(base)...); err != nil {
 		return nil, fmt.Errorf("bench: start bare host: %w", err)
 	}
+	h := n.host // an error takes n away
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, n.host.Close())
+			err = errors.Join(err, h.Close())
 		}
 	}()
 	run, cancel := context.WithCancel(context.WithoutCancel(ctx))

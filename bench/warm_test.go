@@ -127,8 +127,8 @@ func reservePart(t *testing.T, part string) {
 	faults := minorFaults(t) - before
 	t.Logf("%s: %d faults in an in-memory database of %d pages", part, faults, scratchBytes/4096)
 	switch least := int64(scratchBytes / 4096); {
-	case part == "reserved" && faults > least/10:
-		t.Errorf("reserved: %d faults, want at most %d", faults, least/10)
+	case part == "reserved" && faults > least/5:
+		t.Errorf("reserved: %d faults, want at most %d", faults, least/5)
 	case part == "unreserved" && faults < least:
 		// Were this to fail, dropping a database would keep its memory mapped
 		// and there would be nothing left to reserve pages for.

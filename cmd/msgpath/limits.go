@@ -15,6 +15,7 @@ import (
 
 	"github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/internal/provezero"
+	"github.com/msgpath/msgpath/verdict"
 	"github.com/msgpath/msgpath/verdict/limits"
 	"github.com/msgpath/msgpath/verdict/report"
 )
@@ -104,30 +105,74 @@ func (s *serveAloneCommand) Run(ctx context.Context, out *output) error {
 }
 
 type performanceCommand struct {
-	Limits string `arg:"" help:"A limits.json."`
-	Plots  string `placeholder:"DIR" help:"Folder for limits.svg."`
-	Link   string `placeholder:"DIR" help:"The same folder as a link from the document."`
+	Limits    string `arg:"" help:"A limits.json."`
+	Peers     string `placeholder:"FILE" help:"What bench/peers measured."`
+	Transport string `placeholder:"FILE" help:"What bench-transport measured."`
+	Scale     string `placeholder:"FILE" help:"A scale.json."`
+	Plots     string `placeholder:"DIR" help:"Folder for limits.svg and scale.svg."`
+	Link      string `placeholder:"DIR" help:"The same folder as a link from the document."`
 }
 
-// Run writes docs/performance.md's text, made of the session alone.
+// Run writes docs/performance.md's text, made of what was measured alone.
 func (p *performanceCommand) Run(out *output) error {
-	f, err := os.Open(p.Limits)
+	document, err := p.read()
 	if err != nil {
 		return err
 	}
-	defer f.Close()
-	d, err := limits.Read(f)
-	if err != nil {
-		return fmt.Errorf("%s: %w", p.Limits, err)
-	}
 	if p.Plots != "" {
-		svg, err := report.LimitsPlot(d)
-		if err != nil {
-			return err
-		}
-		if err := replaceFile(filepath.Join(p.Plots, "limits.svg"), []byte(svg)); err != nil {
+		if err := p.draw(document); err != nil {
 			return err
 		}
 	}
-	return bench.WritePerformance(out.stdout, d, p.Link)
+	return bench.WritePerformance(out.stdout, document)
+}
+
+// read reads the files that are given.
+func (p *performanceCommand) read() (d bench.Performance, err error) {
+	d.Plots = p.Link
+	f, err := os.Open(p.Limits)
+	if err != nil {
+		return d, err
+	}
+	defer f.Close()
+	if d.Document, err = limits.Read(f); err != nil {
+		return d, fmt.Errorf("%s: %w", p.Limits, err)
+	}
+	for _, file := range []struct {
+		name string
+		into **verdict.Result
+	}{{p.Peers, &d.Peers}, {p.Transport, &d.Transport}} {
+		if file.name == "" {
+			continue
+		}
+		result, err := readResult(file.name)
+		if err != nil {
+			return d, err
+		}
+		*file.into = &result
+	}
+	if p.Scale != "" {
+		result, err := readScale(p.Scale)
+		if err != nil {
+			return d, err
+		}
+		d.Scale = &result
+	}
+	return d, nil
+}
+
+// draw writes the plots.
+func (p *performanceCommand) draw(d bench.Performance) error {
+	plot, err := report.LimitsPlot(d.Document)
+	if err != nil {
+		return err
+	}
+	plots := []report.Plot{plot}
+	if d.Scale != nil {
+		if plot, err = report.ScalePlot(*d.Scale); err != nil {
+			return err
+		}
+		plots = append(plots, plot)
+	}
+	return writePlots(p.Plots, plots)
 }

@@ -270,11 +270,16 @@ func (r *reportCommand) drawPlots(sides []report.Side, growth *scale.Result) err
 		}
 		plots = append(plots, plot)
 	}
-	if err := os.MkdirAll(r.SVG, 0o755); err != nil {
+	return writePlots(r.SVG, plots)
+}
+
+// writePlots writes plots into a folder, which is made.
+func writePlots(folder string, plots []report.Plot) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	for _, p := range plots {
-		if err := replaceFile(filepath.Join(r.SVG, p.Name+".svg"), []byte(p.SVG)); err != nil {
+		if err := replaceFile(filepath.Join(folder, p.Name+".svg"), []byte(p.SVG)); err != nil {
 			return fmt.Errorf("write plot: %w", err)
 		}
 	}

@@ -5,7 +5,7 @@
 // turns in one session, say. It is judged by the interval of its median, not by
 // the median: [verdict.Pass] where the whole interval is on the target's good side, [verdict.Fail]
 // where the whole of it is not, [verdict.Inconclusive] between, and where there are too few
-// values for an interval. Values that are all the same, as counts are, need none.
+// values for an interval. Counts need none, see [Exactly].
 //
 // [Ratios] takes the values out of a [verdict.Result]. [WriteText], [WriteMarkdown]
 // and [WriteJSON] print a [Document], and [Read] reads it.

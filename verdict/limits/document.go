@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -106,16 +107,24 @@ func CPU(r verdict.Run) float64 { return float64(r.CPUNanos) / float64(r.Message
 func LiveHeap(r verdict.Run) float64 { return float64(r.LiveDelta) }
 
 // Ratios returns the figure of one arm over that of its control for each run that
-// both made, in order.
+// both made, in order. A ratio of figures that are not both positive is not a
+// number, and makes a limit one that was not measured.
 func Ratios(r verdict.Result, scenario, arm, control string, figure func(verdict.Run) float64) (ratios []float64) {
 	controls := runsOf(r, scenario, control)
 	for _, run := range runsOf(r, scenario, arm) {
 		i := slices.IndexFunc(controls, func(c verdict.Run) bool { return c.Number == run.Number })
 		if i >= 0 {
-			ratios = append(ratios, figure(run)/figure(controls[i]))
+			ratios = append(ratios, ratio(figure(run), figure(controls[i])))
 		}
 	}
 	return ratios
+}
+
+func ratio(a, b float64) float64 {
+	if a <= 0 || b <= 0 {
+		return math.NaN()
+	}
+	return a / b
 }
 
 func runsOf(r verdict.Result, scenario, path string) (runs []verdict.Run) {
@@ -127,23 +136,19 @@ func runsOf(r verdict.Result, scenario, path string) (runs []verdict.Run) {
 	return runs
 }
 
-// ExitCode is 3 where a run was invalid, 4 where nothing was measured, 1 where a
-// limit failed, and 0 else.
+// ExitCode is 3 where a run was invalid, 1 where a limit failed, 4 where there is
+// none or one could not be measured, and 0 else.
 func (d Document) ExitCode() int {
-	measured, failed := 0, false
-	for _, l := range d.Limits {
-		if l.Verdict != verdict.NotApplicable {
-			measured++
-		}
-		failed = failed || l.Verdict == verdict.Fail
+	has := func(v verdict.Verdict) bool {
+		return slices.ContainsFunc(d.Limits, func(l Limit) bool { return l.Verdict == v })
 	}
 	switch {
 	case len(d.Invalid) > 0:
 		return verdict.ExitInvalid
-	case measured == 0:
-		return verdict.ExitUnexamined
-	case failed:
+	case has(verdict.Fail):
 		return verdict.ExitFailed
+	case len(d.Limits) == 0 || has(verdict.NotApplicable):
+		return verdict.ExitUnexamined
 	}
 	return verdict.ExitOK
 }

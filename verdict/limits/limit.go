@@ -24,6 +24,8 @@ type Limit struct {
 	AtLeast *float64 `json:"atLeast"` // one of the two is set
 	AtMost  *float64 `json:"atMost"`
 
+	Exact bool `json:"exact"` // a count: one value is enough, and less than 1 of it is none
+
 	Values  []float64       `json:"values"` // one for each pair or run; nil: not measured
 	Median  *float64        `json:"median"`
 	Low     *float64        `json:"low"` // interval of the median; nil: too few values
@@ -40,6 +42,12 @@ func Least(name, figure, arm string, target float64, values []float64) Limit {
 // Most returns a limit that values should not rise above, judged.
 func Most(name, figure, arm string, target float64, values []float64) Limit {
 	return judged(Limit{Name: name, Figure: figure, Arm: arm, AtMost: &target, Values: values})
+}
+
+// Exactly returns a limit that a count should not rise above, nor fall below 1:
+// counts are exact, so that one value is enough.
+func Exactly(name, figure string, most float64, values []float64) Limit {
+	return judged(Limit{Name: name, Figure: figure, AtMost: &most, Values: values, Exact: true})
 }
 
 // Without returns l as it is when it could not be measured.
@@ -59,7 +67,7 @@ func judged(l Limit) Limit {
 	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(l.Values), &benchmath.DefaultThresholds), Confidence)
 	l.Median = &s.Center
 	switch lo, hi := slices.Min(l.Values), slices.Max(l.Values); {
-	case lo == hi:
+	case l.Exact:
 		l.Low, l.High = &lo, &hi
 	case !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0):
 		l.Low, l.High = &s.Lo, &s.Hi
@@ -72,6 +80,8 @@ func (l Limit) judge() verdict.Verdict {
 	switch {
 	case l.Low == nil:
 		return verdict.Inconclusive
+	case l.Exact && (*l.Low < 1 || *l.High > *l.AtMost):
+		return verdict.Fail
 	case l.AtLeast != nil && *l.Low >= *l.AtLeast, l.AtMost != nil && *l.High <= *l.AtMost:
 		return verdict.Pass
 	case l.AtLeast != nil && *l.High < *l.AtLeast, l.AtMost != nil && *l.Low > *l.AtMost:

@@ -30,15 +30,18 @@ func TestVerdicts(t *testing.T) {
 		"median above, interval across": {Least("a", "x", "", 0.9, spread(0.91, 0.02, 30)), verdict.Inconclusive},
 		"whole interval below":          {Least("a", "x", "", 0.9, spread(0.8, 0.001, 30)), verdict.Fail},
 		"too few for an interval":       {Least("a", "x", "", 0.9, spread(0.95, 0.001, 5)), verdict.Inconclusive},
-		"all the same, one":             {Least("a", "x", "", 1, []float64{1}), verdict.Pass},
-		"all the same, wrong":           {Most("a", "x", "", 1, []float64{2, 2}), verdict.Fail},
+		"one value":                     {Least("a", "x", "", 0.95, []float64{0.96}), verdict.Inconclusive},
+		"two equal values":              {Most("a", "x", "", 1, []float64{0.5, 0.5}), verdict.Inconclusive},
+		"a count":                       {Exactly("a", "x", 1, []float64{1}), verdict.Pass},
+		"a count that rose":             {Exactly("a", "x", 1, []float64{1, 2}), verdict.Fail},
+		"a count of nothing":            {Exactly("a", "x", 1, []float64{0}), verdict.Fail},
 		"most, below":                   {Most("a", "x", "", 1.15, spread(1.1, 0.001, 6)), verdict.Pass},
 		"most, above":                   {Most("a", "x", "", 1.02, spread(1.1, 0.001, 30)), verdict.Fail},
 		"most, across":                  {Most("a", "x", "", 1.1, spread(1.1, 0.001, 30)), verdict.Inconclusive},
 		"no value":                      {Most("a", "x", "", 1.1, nil), verdict.NotApplicable},
 		"not a number":                  {Most("a", "x", "", 1.1, []float64{1, math.NaN()}), verdict.NotApplicable},
 		"infinite":                      {Least("a", "x", "", 1.1, []float64{math.Inf(1)}), verdict.NotApplicable},
-		"taken back":                    {Least("a", "x", "", 1, []float64{1}).Without("no compiler"), verdict.NotApplicable},
+		"taken back":                    {Exactly("a", "x", 1, []float64{1}).Without("no compiler"), verdict.NotApplicable},
 	} {
 		if c.l.Verdict != c.want {
 			t.Errorf("%s: %s, want %s", name, c.l.Verdict, c.want)
@@ -85,6 +88,9 @@ func TestRatiosArePairedByRun(t *testing.T) {
 	if got := Ratios(result(), "macro", "fast", "control", Rate); !cmp.Equal(got, []float64{0.5, 0.5}) {
 		t.Errorf("rate: %v", got)
 	}
+	if got := Ratios(result(), "macro", "fast", "control", LiveHeap); len(got) != 2 || !math.IsNaN(got[0]) {
+		t.Errorf("of nothing: %v", got)
+	}
 	if got := Ratios(result(), "macro", "fast", "nobody", Rate); got != nil {
 		t.Errorf("without a control: %v", got)
 	}
@@ -95,6 +101,7 @@ func document() Document {
 	d.Limits = []Limit{
 		Least("macro fast / control", "msg/s", "macro fast", 0.4, Ratios(result(), "macro", "fast", "control", Rate)),
 		Least("macro fast / control", "CPU time", "macro fast", 0.4, Ratios(result(), "macro", "fast", "control", CPU)),
+		Exactly("counted once", "passes", 1.01, []float64{1}),
 		Most("bytes", "allocated / payload", "", 1.15, nil).Without("no program"),
 	}
 	d.Profiles = []Profile{{Arm: "macro fast", Lines: []Share{{"runtime.memmove", 12.34}}}}
@@ -141,7 +148,7 @@ func TestText(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"3 limits: 1 PASS, 1 INCONCLUSIVE, 1 N/A", "macro fast / control", "≥ 0.4", "0.500 to 0.500", "PASS",
+		"4 limits: 1 PASS, 2 INCONCLUSIVE, 1 N/A", "macro fast / control", "≥ 0.4", "counted once", "1.000 to 1.000", "PASS",
 		"bytes: no program", "≤ 1.15", "macro control", "12.3  runtime.memmove",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -156,20 +163,23 @@ func TestText(t *testing.T) {
 }
 
 func TestExitCode(t *testing.T) {
-	d := document()
-	if got := d.ExitCode(); got != verdict.ExitOK {
-		t.Errorf("inconclusive: %d", got)
-	}
-	d.Limits = append(d.Limits, Most("a", "x", "", 1, []float64{2}))
-	if got := d.ExitCode(); got != verdict.ExitFailed {
-		t.Errorf("failed: %d", got)
-	}
-	d.Invalid = []verdict.Invalid{{}}
-	if got := d.ExitCode(); got != verdict.ExitInvalid {
-		t.Errorf("invalid: %d", got)
-	}
-	if got := (Document{Limits: d.Limits[2:3]}).ExitCode(); got != verdict.ExitUnexamined {
-		t.Errorf("nothing measured: %d", got)
+	pass, fail := Exactly("a", "x", 1, []float64{1}), Exactly("a", "x", 1, []float64{2})
+	unsure, none := Least("a", "x", "", 1, []float64{1}), Least("a", "x", "", 1, nil)
+	for _, c := range []struct {
+		limits []Limit
+		want   int
+	}{
+		{[]Limit{pass, unsure}, verdict.ExitOK},
+		{[]Limit{pass, fail, none}, verdict.ExitFailed},
+		{[]Limit{pass, none}, verdict.ExitUnexamined},
+		{nil, verdict.ExitUnexamined},
+	} {
+		if got := (Document{Limits: c.limits}).ExitCode(); got != c.want {
+			t.Errorf("%v: %d, want %d", c.limits, got, c.want)
+		}
+		if got := (Document{Limits: c.limits, Invalid: []verdict.Invalid{{}}}).ExitCode(); got != verdict.ExitInvalid {
+			t.Errorf("%v and an invalid run: %d", c.limits, got)
+		}
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"github.com/msgpath/msgpath/verdict/limits"
 )
 
-// LimitsPlot returns an SVG file that shows each limit's values as parts of its
-// target.
-func LimitsPlot(d limits.Document) (string, error) {
+// LimitsPlot returns the plot of each limit's values as parts of its target.
+func LimitsPlot(d limits.Document) (Plot, error) {
 	f := limitsFigure(d)
-	return standalone(f.sketch, wide, f.title, f.summary)
+	svg, err := standalone(f.sketch, wide, f.title, f.summary)
+	if err != nil {
+		return Plot{}, fmt.Errorf("report: draw plot %s: %w", f.name, err)
+	}
+	return Plot{f.name, f.title, svg, clean(f.summary), d.LimitsMarkdown()}, nil
 }
 
 func limitsFigure(d limits.Document) figure {
@@ -36,5 +39,5 @@ func limitsFigure(d limits.Document) figure {
 		s.rows = append(s.rows, r)
 		said = append(said, fmt.Sprintf("%s, %s %s: %s", l.Name, l.Figure, l.Target(), r.note))
 	}
-	return figure{title: "Limits", summary: strings.Join(said, "; ") + ".", sketch: pile{s}}
+	return figure{name: "limits", title: "Limits", summary: strings.Join(said, "; ") + ".", sketch: pile{s}}
 }
