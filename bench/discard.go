@@ -26,8 +26,10 @@ func checkArchive(name string) error {
 	if name == "" {
 		return fmt.Errorf("no archive: want memory, sqlite::memory:, sqlite:FILE or %s", Discard)
 	}
-	_, err := node.ArchiveFile(name)
-	return err
+	if _, err := node.ArchiveFile(name); err != nil {
+		return fmt.Errorf("%w, or %s", err, Discard)
+	}
+	return nil
 }
 
 // discard is the backend of [Discard].

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
@@ -126,8 +127,18 @@ func WriteEffects(w io.Writer, r verdict.Result, markdown bool) error {
 	if markdown {
 		render = t.RenderMarkdown
 	}
-	_, err := fmt.Fprintf(w, "%s\n\n%s\n", render(), describeEffects(r))
+	_, err := fmt.Fprintf(w, "%s\n\n%s\n", render(), wrapped(describeEffects(r)))
 	return err
+}
+
+// wrapped breaks a text into lines of at most 100 columns, which WrapSoft pads.
+func wrapped(s string) string {
+	const width = 100
+	var lines []string
+	for line := range strings.SplitSeq(text.WrapSoft(s, width), "\n") {
+		lines = append(lines, strings.TrimRight(line, " "))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (e Effect) row() table.Row {

@@ -99,12 +99,12 @@ const microNothing = "micro zerocopy / baseline, no archive"
 
 var speeds = []speed{
 	{"macro zerocopy, no archive / raw", Macro, armNothing, armRaw, 0.95},
-	{"macro zerocopy, no archive / raw with a cheap id", Macro, armNothing, armCheap, 0.80},
-	{"macro zerocopy, archive in memory / raw", Macro, armMemory, armRaw, 0.80},
-	{"macro zerocopy, archive on disk / raw", Macro, armDisk, armRaw, 0.50},
+	{"macro zerocopy, no archive / raw, cheap id", Macro, armNothing, armCheap, 0.80},
+	{"macro zerocopy, in memory / raw", Macro, armMemory, armRaw, 0.80},
+	{"macro zerocopy, on disk / raw", Macro, armDisk, armRaw, 0.50},
 	{microNothing, Micro, armNothing, armBase, 11},
-	{"micro zerocopy / baseline, archive in memory", Micro, armMemory, armBaseInRAM, 8},
-	{"micro zerocopy / baseline, archive on disk", Micro, armDisk, armBaseDisk, 4},
+	{"micro zerocopy / baseline, in memory", Micro, armMemory, armBaseInRAM, 8},
+	{"micro zerocopy / baseline, on disk", Micro, armDisk, armBaseDisk, 4},
 }
 
 // Limits measures everything that has a target and judges it. The error is for
@@ -155,7 +155,7 @@ func (s speed) limits(r verdict.Result) []limits.Limit {
 	rate := limits.Ratios(r, s.scenario, s.arm, s.control, limits.Rate)
 	return []limits.Limit{
 		limits.Least(s.name, "msg/s", arm, s.target, rate),
-		limits.Least(s.name, "CPU time", arm, s.target, cpu),
+		limits.Least(s.name, "1 / CPU time", arm, s.target, cpu),
 	}
 }
 
@@ -164,7 +164,7 @@ func (s speed) limits(r verdict.Result) []limits.Limit {
 func noteHash(all []limits.Limit, r verdict.Result) {
 	for i, l := range all {
 		ratios := limits.Ratios(r, Micro, armBase, armHash, limits.CPU)
-		if l.Name == microNothing && l.Figure == "CPU time" && len(ratios) > 0 {
+		if l.Name == microNothing && l.Figure == "1 / CPU time" && len(ratios) > 0 {
 			all[i].Note = fmt.Sprintf("the hash alone takes 1/%.1f of the CPU time of baseline", verdict.Median(ratios))
 		}
 	}
@@ -179,7 +179,7 @@ func liveHeap(r verdict.Result) limits.Limit {
 // message hash together. What an id covers besides the payload is in it, so that one
 // pass is a little more than 1.
 func passes(r verdict.Result) limits.Limit {
-	l := limits.Exactly("passes over the payload for gossip id and message hash", "passes a node", 1.01, nil)
+	l := limits.Exactly("gossip id and message hash", "passes over payload", 1.01, nil)
 	if !counters.Enabled {
 		return l.Without("this build does not count")
 	}
@@ -237,7 +237,7 @@ func (o LimitsOptions) insert(ctx context.Context, sync sqlite.Sync, name string
 
 // allocated measures what a receiver allocates that is alone in its process.
 func (o LimitsOptions) allocated(ctx context.Context) (limits.Limit, error) {
-	const name, figure, target = "receiver alone, archive on disk", "allocated / payload bytes", 1.15
+	const name, figure, target = "allocated by a receiver alone, on disk", "bytes / payload", 1.15
 	l := limits.Most(name, figure, "", target, nil)
 	if o.Receiver == nil {
 		return l, errors.New("no program to start")
@@ -266,7 +266,7 @@ func (o LimitsOptions) alone(ctx context.Context, w Workload) (run verdict.Run, 
 }
 
 func (o LimitsOptions) overhead(ctx context.Context) (limits.Limit, error) {
-	const name, figure, target = "micro zerocopy, counting / production build", "CPU time", 1.02
+	const name, figure, target = "micro zerocopy, counting / production", "CPU time", 1.02
 	l := limits.Most(name, figure, "", target, nil)
 	if o.Overhead == nil {
 		return l, errors.New("no checkout to build from")

@@ -15,9 +15,10 @@ import (
 )
 
 func TestLimits(t *testing.T) {
+	heavy(t)
 	o := DefaultLimits(filepath.Join(t.TempDir(), "limits.sqlite"))
 	o.Options = small(t, Micro, Macro)
-	o.Runs, o.Micro, o.Alone, o.Profiled = 2, 30, 1, 1
+	o.Runs, o.Micro, o.Alone, o.Profiled = 1, 30, 1, 1
 	o.Receiver = func(ctx context.Context, archive string) *exec.Cmd { return receiverProcess(ctx, t, archive) }
 	o.Overhead = func(context.Context, int) ([]float64, error) { return nil, errors.New("no compiler here") }
 	d, err := Limits(t.Context(), o)
@@ -34,7 +35,7 @@ func TestLimits(t *testing.T) {
 			if measured || l.Note != "no compiler here" {
 				t.Errorf("%s: %s, %q", name, l.Verdict, l.Note)
 			}
-		case strings.Contains(name, "passes over"):
+		case strings.Contains(name, "gossip id and"):
 			if measured != counters.Enabled {
 				t.Errorf("%s: %s", name, l.Verdict)
 			}

@@ -37,6 +37,7 @@ func inMesh(t *testing.T, m MeshOptions) (verdict.Run, Traffic) {
 // TestPeersAreNotEncodedFor: however many peers are behind the receiver, this
 // project encodes a message once, while gossipsub writes a copy to each.
 func TestPeersAreNotEncodedFor(t *testing.T) {
+	heavy(t)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	bound := pubsub.GossipSubDhi
 	for _, peers := range []int{0, 1, 4, 16} {

@@ -34,6 +34,14 @@ func small(t *testing.T, scenarios ...string) Options {
 	return o
 }
 
+// heavy leaves a test that starts many nodes to one build of the race detector's two.
+func heavy(t *testing.T) {
+	t.Helper()
+	if raceEnabled && !counters.Enabled {
+		t.Skip("with the race detector it runs in the build that counts")
+	}
+}
+
 func mustRun(t *testing.T, o Options) verdict.Result {
 	t.Helper()
 	r, err := Run(t.Context(), o)

@@ -15,6 +15,7 @@ import (
 // TestTransportChoices runs each choice on one of its paths, by turns: whatever an
 // option is set to, nothing is lost, and the process is left as it was.
 func TestTransportChoices(t *testing.T) {
+	heavy(t)
 	var arms []Arm
 	for _, u := range tunables() {
 		for i, c := range u.values {

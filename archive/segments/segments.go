@@ -7,7 +7,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
+	"syscall"
+	"unsafe"
 )
 
 // ErrDamaged is wrapped by the error for a payload that is not what was
@@ -25,6 +28,26 @@ type Place struct {
 // End returns the offset behind the payload.
 func (p Place) End() int64 { return p.Offset + p.Length }
 
+// Writes around the page cache.
+const (
+	// Block is what each is a multiple of, in bytes.
+	Block = 4096
+	// DirectBytes is how much an append has at least that makes any: a smaller one
+	// would cost more in waiting for the disk than it saves in fresh pages.
+	DirectBytes = 256 << 10
+)
+
+// aroundCache is the flag of open(2) for writes around the page cache; 0 where the
+// system has none.
+var aroundCache int
+
+// dropCache has the system forget what it holds of a file and needs not write any
+// more; nil where it cannot be told.
+var dropCache func(*os.File) error
+
+// blocksBytes is the most of one write around the page cache.
+const blocksBytes = 2 << 20
+
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Checksum returns the CRC-32C of a payload.
@@ -33,35 +56,113 @@ func Checksum(payload []byte) uint32 { return crc32.Checksum(payload, castagnoli
 // A Dir is a folder of segments.
 type Dir struct {
 	path string
+	sync func(name string) error // syncFile, but in tests
 
-	mu      sync.Mutex
-	closed  bool
-	number  int64    // of file
-	file    *os.File // the segment of the last append, open for writing; nil: none yet
-	unnamed bool     // the folder holds names that are not on the disk yet
+	mu     sync.Mutex
+	closed bool
+	number int64    // of file
+	file   *os.File // the segment of the last append, open for writing; nil: none yet
+	direct *os.File // the same, around the page cache; nil: the file system cannot
+	blocks []byte   // from which direct is written; nil: not used yet
+
+	naming sync.Mutex
+	named  map[int64]bool // segments whose names are known to be on the disk
 }
 
 // New returns the folder at path, which is made by the first append. Its parent
 // must exist.
-func New(path string) *Dir { return &Dir{path: path} }
+func New(path string) *Dir {
+	return &Dir{path: path, sync: syncFile, named: make(map[int64]bool)}
+}
 
 func (d *Dir) name(segment int64) string {
 	return filepath.Join(d.path, fmt.Sprintf("%08d", segment))
 }
 
-// Append writes payload at its place, whose checksum is the caller's to have
-// made. Nothing else may append to the segment meanwhile.
-func (d *Dir) Append(p Place, payload []byte) error {
+// Append writes payloads, the first at p and each behind the one before it. Their
+// places and checksums are the caller's to have made. Nothing else may append to
+// the segment meanwhile.
+//
+// Where p begins a [Block] and the payloads have [DirectBytes] or more, they go
+// around the system's page cache, if the file system can do that, and what they
+// leave of their last block is zeros.
+func (d *Dir) Append(p Place, payloads ...[]byte) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	err := d.open(p.Segment)
 	if err == nil {
-		_, err = d.file.WriteAt(payload, p.Offset)
+		err = d.write(p.Offset, payloads)
 	}
 	if err != nil {
-		return fmt.Errorf("segments: append %d bytes: %w", len(payload), err)
+		return fmt.Errorf("segments: append %d payloads: %w", len(payloads), err)
 	}
 	return nil
+}
+
+func (d *Dir) write(offset int64, payloads [][]byte) error {
+	if d.direct != nil && offset%Block == 0 && size(payloads) >= DirectBytes {
+		err := d.writeBlocks(offset, payloads)
+		if !errors.Is(err, syscall.EINVAL) {
+			return err
+		}
+		err = d.direct.Close() // it cannot, with blocks of this size
+		if d.direct = nil; err != nil {
+			return err
+		}
+	}
+	for _, payload := range payloads {
+		if _, err := d.file.WriteAt(payload, offset); err != nil {
+			return err
+		}
+		offset += int64(len(payload))
+	}
+	return nil
+}
+
+func size(payloads [][]byte) (sum int) {
+	for _, payload := range payloads {
+		sum += len(payload)
+	}
+	return sum
+}
+
+// writeBlocks copies payloads into blocks and writes those. Memory that is used
+// again costs less than fresh pages of the cache do.
+func (d *Dir) writeBlocks(offset int64, payloads [][]byte) error {
+	if d.blocks == nil {
+		d.blocks = aligned(blocksBytes)
+	}
+	filled := 0
+	flush := func() error {
+		whole := (filled + Block - 1) / Block * Block
+		clear(d.blocks[filled:whole])
+		n, err := d.direct.WriteAt(d.blocks[:whole], offset)
+		offset, filled = offset+int64(n), 0
+		return err
+	}
+	for _, payload := range payloads {
+		for len(payload) > 0 {
+			n := copy(d.blocks[filled:], payload)
+			payload, filled = payload[n:], filled+n
+			if filled < len(d.blocks) {
+				continue
+			}
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+	}
+	if filled == 0 {
+		return nil
+	}
+	return flush()
+}
+
+// aligned returns n bytes of memory that begin at a multiple of Block.
+func aligned(n int) []byte {
+	b := make([]byte, n+Block)
+	skip := Block - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))%Block)
+	return b[skip : skip+n : skip+n]
 }
 
 // open makes segment the file that is written.
@@ -72,7 +173,7 @@ func (d *Dir) open(segment int64) error {
 	if d.file != nil && d.number == segment {
 		return nil
 	}
-	if err := os.Mkdir(d.path, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := d.makeFolder(); err != nil {
 		return err
 	}
 	f, err := os.OpenFile(d.name(segment), os.O_WRONLY|os.O_CREATE, 0o644)
@@ -80,16 +181,35 @@ func (d *Dir) open(segment int64) error {
 		return err
 	}
 	err = d.release()
-	d.file, d.number, d.unnamed = f, segment, true
+	d.file, d.number = f, segment
+	if direct, refused := os.OpenFile(d.name(segment), os.O_WRONLY|aroundCache, 0); refused == nil && aroundCache != 0 {
+		d.direct = direct
+	} else if refused == nil {
+		err = errors.Join(err, direct.Close())
+	}
 	return err
 }
 
-func (d *Dir) release() error {
-	if d.file == nil {
+// makeFolder makes the folder, and its name last from then on: so a folder that is
+// not there was not taken by a loss of power.
+func (d *Dir) makeFolder() error {
+	err := os.Mkdir(d.path, 0o755)
+	if errors.Is(err, fs.ErrExist) {
 		return nil
 	}
-	err := d.file.Close()
-	d.file = nil
+	if err != nil {
+		return err
+	}
+	return d.sync(filepath.Dir(d.path))
+}
+
+func (d *Dir) release() (err error) {
+	for _, f := range []**os.File{&d.file, &d.direct} {
+		if *f != nil {
+			err = errors.Join(err, (*f).Close())
+			*f = nil
+		}
+	}
 	return err
 }
 
@@ -99,26 +219,32 @@ func (d *Dir) release() error {
 // Applications Recover from fsync Failures?, USENIX ATC 2020).
 func (d *Dir) Sync(numbers ...int64) error {
 	for _, n := range numbers {
-		if err := syncFile(d.name(n)); err != nil {
+		if err := d.sync(d.name(n)); err != nil {
 			return fmt.Errorf("segments: sync: %w", err)
 		}
 	}
-	if err := d.syncNames(); err != nil {
+	if err := d.syncNames(numbers); err != nil {
 		return fmt.Errorf("segments: sync: %w", err)
 	}
 	return nil
 }
 
-// syncNames makes the names of new segments, and the folder's own, last.
-func (d *Dir) syncNames() error {
-	d.mu.Lock()
-	unnamed := d.unnamed
-	d.unnamed = false
-	d.mu.Unlock()
-	if !unnamed {
+// syncNames makes the names of segments, and the folder's own, last. Another Dir
+// or another process may have given them, so that only what was done here is known
+// to be done. Whoever comes meanwhile waits for it.
+func (d *Dir) syncNames(numbers []int64) error {
+	d.naming.Lock()
+	defer d.naming.Unlock()
+	if !slices.ContainsFunc(numbers, func(n int64) bool { return !d.named[n] }) {
 		return nil
 	}
-	return errors.Join(syncFile(d.path), syncFile(filepath.Dir(d.path)))
+	if err := errors.Join(d.sync(d.path), d.sync(filepath.Dir(d.path))); err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		d.named[n] = true
+	}
+	return nil
 }
 
 func syncFile(name string) error {
@@ -127,6 +253,40 @@ func syncFile(name string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
+}
+
+// Check returns an error that wraps fs.ErrNotExist where the folder is not there, or
+// a segment of it is not; 0 is none.
+func (d *Dir) Check(segment int64) error {
+	name := d.path
+	if segment > 0 {
+		name = d.name(segment)
+	}
+	if _, err := os.Stat(name); err != nil {
+		return fmt.Errorf("segments: check: %w", err)
+	}
+	return nil
+}
+
+// Uncache has the next reads of a segment look at the disk, where the system can
+// do that (Linux): after a failed write its page cache may hold whole payloads, as
+// if they had been written. What is still to be written stays in it. A segment that
+// is not there is no error.
+func (d *Dir) Uncache(segment int64) error {
+	if dropCache == nil {
+		return nil
+	}
+	f, err := os.Open(d.name(segment))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err == nil {
+		err = errors.Join(dropCache(f), f.Close())
+	}
+	if err != nil {
+		return fmt.Errorf("segments: uncache: %w", err)
+	}
+	return nil
 }
 
 // Read returns the payload at p. The error wraps ErrDamaged if it is not what

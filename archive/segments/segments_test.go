@@ -184,3 +184,56 @@ func Example() {
 	// hello <nil>
 	// true
 }
+
+// pattern returns bytes that differ from place to place and from n to n.
+func pattern(n int) []byte {
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(i*31 + i>>8 + n)
+	}
+	return b
+}
+
+// Large appends go around the page cache, in writes of a bounded size, and what
+// they wrote is what anybody reads: also beside small ones, and over what was there.
+func TestLargeAppends(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "payloads")
+	d := segments.New(path)
+	defer func() {
+		if err := d.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	const block, large = segments.Block, segments.DirectBytes
+	var places []segments.Place
+	var want [][]byte
+	var end int64
+	for _, sizes := range [][]int{
+		{large}, {large - 1}, {1, large, 0, 3}, {5}, {2 << 20}, {2<<20 - 1, 2}, {2<<20 + 1}, {5 << 20, block}, {large / 2, large / 2}, {block},
+	} {
+		end = (end + block - 1) / block * block
+		at := segments.Place{Segment: 1, Offset: end}
+		if err := d.Append(at, pattern(6<<20)); err != nil { // of a batch that was not committed
+			t.Fatal(err)
+		}
+		var batch [][]byte
+		for _, size := range sizes {
+			payload := pattern(size)
+			p := segments.Place{Segment: 1, Offset: end, Length: int64(size), Checksum: segments.Checksum(payload)}
+			places, batch, end = append(places, p), append(batch, payload), p.End()
+		}
+		if err := d.Append(at, batch...); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, batch...)
+	}
+	for i, p := range places {
+		if got, err := d.Read(p); err != nil || !bytes.Equal(got, want[i]) {
+			t.Errorf("%d bytes at %d: %v, or other bytes", p.Length, p.Offset, err)
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(path, "00000001"))
+	if err != nil || int64(len(data)) < end {
+		t.Fatalf("%d bytes, %v, want at least %d", len(data), err, end)
+	}
+}

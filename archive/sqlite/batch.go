@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/segments"
@@ -24,7 +23,7 @@ func (d *Database) Insert(ctx context.Context, rows []archive.Row) ([]bool, erro
 	}
 	defer d.mu.RUnlock()
 	fresh, err := d.insertRows(ctx, rows)
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil && !errors.Is(err, errUnsynced) {
 		err = ctx.Err() // else it may be that of a statement closed for this reason
 	}
 	if err != nil {
@@ -37,19 +36,19 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 	if err := d.flusher.admit(ctx, 4*d.options.pending); err != nil {
 		return nil, err
 	}
-	tx, err := d.writer.BeginTx(ctx, nil)
+	tx, conn, err := d.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
-	b := batch{Database: d, tx: tx, insert: tx.StmtContext(ctx, d.insert)}
+	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
+	b := batch{Database: d, tx: tx, insert: tx.StmtContext(ctx, d.insert), large: payloadBytes(rows) >= segments.DirectBytes}
 	fresh := make([]bool, len(rows))
 	for i := range rows {
 		if fresh[i], err = b.add(ctx, &rows[i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
 		}
 	}
-	if err := b.commit(); err != nil {
+	if err := b.commit(ctx); err != nil {
 		return nil, err
 	}
 	d.wrote(b.bytes)
@@ -62,9 +61,23 @@ type batch struct {
 	*Database
 	tx     *sql.Tx
 	insert *sql.Stmt
+	large  bool           // begins a block
 	end    segments.Place // where the next payload goes; Segment 0: not known yet
-	grown  []int64        // segments that were appended to; kept for SyncEach
+	runs   []run          // what is to be appended
 	bytes  int64          // of new payloads
+}
+
+// A run is payloads that follow each other in one segment.
+type run struct {
+	at       segments.Place
+	payloads [][]byte
+}
+
+func payloadBytes(rows []archive.Row) (sum int64) {
+	for i := range rows {
+		sum += int64(len(rows[i].Message.GetPayload()))
+	}
+	return sum
 }
 
 // add inserts a row, and its payload where that goes unless it was there before.
@@ -90,13 +103,12 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 	if fresh, err = b.insertRow(ctx, r, nil, place); !fresh {
 		return false, err
 	}
-	if err := b.payloads.Append(place, payload); err != nil {
-		return false, err
+	last := len(b.runs) - 1
+	if last < 0 || b.runs[last].at.Segment != place.Segment {
+		b.runs, last = append(b.runs, run{at: place}), last+1
 	}
+	b.runs[last].payloads = append(b.runs[last].payloads, payload)
 	b.end.Offset = place.End()
-	if b.options.Sync == SyncEach && !slices.Contains(b.grown, place.Segment) {
-		b.grown = append(b.grown, place.Segment)
-	}
 	return true, nil
 }
 
@@ -104,6 +116,9 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 func (b *batch) findEnd(ctx context.Context) (err error) {
 	if b.end.Segment == 0 {
 		b.end, err = end(b.tx.StmtContext(ctx, b.Database.end).QueryRowContext(ctx))
+		if b.large {
+			b.end.Offset = (b.end.Offset + segments.Block - 1) / segments.Block * segments.Block
+		}
 	}
 	if b.end.Offset >= b.options.segment {
 		b.end = segments.Place{Segment: b.end.Segment + 1}
@@ -120,10 +135,18 @@ func end(row *sql.Row) (segments.Place, error) {
 	return p, nil
 }
 
-// commit commits the rows, with SyncEach after their payloads are on the disk.
-func (b *batch) commit() error {
-	if len(b.grown) > 0 {
-		if err := b.payloads.Sync(b.grown...); err != nil {
+// commit writes the payloads and commits the rows, with SyncEach after the
+// payloads are on the disk. Once it has begun to write, ctx does not end it.
+func (b *batch) commit(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	for _, r := range b.runs {
+		err := b.payloads.Append(r.at, r.payloads...)
+		if err == nil && b.options.Sync == SyncEach {
+			err = b.syncSegment(r.at.Segment)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -56,8 +57,9 @@ func Open(ctx context.Context, name string) (*Database, error) { return Options{
 
 // Open opens the database called name, [Memory] or the path of a file, which is
 // created if it is not there, and brings its schema up to date. The directory
-// must exist. Several processes may have one file open. Payloads that a loss of
-// power took are missed here, see [Database.Lost].
+// must exist. Links are followed, and a relative path is that of now. Several
+// processes may have one file open. Payloads that a loss of power took are missed
+// here, see [Database.Lost]; a file that was moved without any is refused.
 func (o Options) Open(ctx context.Context, name string) (*Database, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -72,7 +74,8 @@ func (o Options) Open(ctx context.Context, name string) (*Database, error) {
 	return d, nil
 }
 
-// PayloadDir returns the folder of the segments of a database file.
+// PayloadDir returns the folder of the segments of a database file, which is the
+// file itself and not a link to it.
 func PayloadDir(file string) string { return file + ".payloads" }
 
 func connect(name string, o Options) (*Database, error) {
@@ -83,10 +86,14 @@ func connect(name string, o Options) (*Database, error) {
 		d.reader = d.writer
 		return d, err
 	}
-	uri, err := fileURI(name)
-	if err != nil {
+	if err := CheckName(name); err != nil {
 		return nil, err
 	}
+	file, err := resolve(name)
+	if err != nil {
+		return nil, fmt.Errorf("unable to open database file: %w", err)
+	}
+	uri := fileURI(file)
 	for _, p := range []struct {
 		pool  **sql.DB
 		n     int
@@ -96,35 +103,55 @@ func connect(name string, o Options) (*Database, error) {
 			return nil, err
 		}
 	}
-	d.payloads = segments.New(PayloadDir(name))
+	d.payloads = segments.New(PayloadDir(file))
 	return d, nil
 }
 
 // CheckName says what is wrong with a name that Open would refuse; nil if it
 // would try.
 func CheckName(name string) error {
-	if name == Memory {
+	switch {
+	case name == Memory:
 		return nil
+	case name == "":
+		return errors.New("no file path")
+	case strings.HasPrefix(name, "file:"), strings.HasPrefix(name, Memory):
+		return errors.New("want :memory: or a file path, without options")
+	case strings.ContainsRune(name, 0):
+		return errors.New("file path holds a zero byte")
 	}
-	_, err := fileURI(name)
-	return err
+	return nil
 }
 
-// fileURI returns path as a URI, in which no character of path has a meaning.
-func fileURI(path string) (string, error) {
-	switch {
-	case path == "":
-		return "", errors.New("no file path")
-	case strings.HasPrefix(path, "file:"), strings.HasPrefix(path, Memory):
-		return "", errors.New("want :memory: or a file path, without options")
-	case strings.ContainsRune(path, 0):
-		return "", errors.New("file path holds a zero byte")
-	}
-	abs, err := filepath.Abs(path)
+// resolve returns the absolute path of a file, or of one that is not there yet,
+// without links: SQLite follows links, and the payloads lie beside what it finds.
+func resolve(name string) (string, error) {
+	abs, err := filepath.Abs(name)
 	if err != nil {
 		return "", err
 	}
-	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(abs)}).String(), nil
+	file, err := filepath.EvalSymlinks(abs)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return file, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(abs))
+	if err != nil {
+		return "", err
+	}
+	file = filepath.Join(dir, filepath.Base(abs))
+	target, err := os.Readlink(file)
+	if err != nil {
+		return file, nil // a new file, and no link to one
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Join(dir, target)
+	}
+	return resolve(target)
+}
+
+// fileURI returns an absolute path as a URI, in which no character has a meaning.
+func fileURI(path string) string {
+	return (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
 }
 
 // pool returns up to n connections to dsn that never expire: the last
@@ -142,6 +169,22 @@ func pool(dsn string, n int, setup url.Values) (*sql.DB, error) {
 	db.SetConnMaxLifetime(0)
 	db.SetConnMaxIdleTime(0)
 	return db, nil
+}
+
+// begin begins a transaction that ends with the caller's Commit or Rollback and not
+// with ctx, so that nobody else gets the write lock while segments are written.
+// Its wait for a connection ends with ctx. The second result is to be closed at
+// the end.
+func (d *Database) begin(ctx context.Context) (*sql.Tx, *sql.Conn, error) {
+	conn, err := d.writer.Conn(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	tx, err := conn.BeginTx(context.WithoutCancel(ctx), nil)
+	if err != nil {
+		return nil, nil, errors.Join(err, conn.Close())
+	}
+	return tx, conn, nil
 }
 
 func (d *Database) prepare(ctx context.Context) error {

@@ -18,8 +18,9 @@
 // segments of 256 MiB in the folder FILE.payloads, see package segments, and the
 // row says where and with which checksum: so a payload is written once, not into
 // the log and then into the file. Who copies or moves the file takes the folder
-// along. A database in memory keeps everything in pages of 16 KiB. Files of
-// earlier versions open, and what they hold stays where it is.
+// along: a file without it is not opened. FILE is what links lead to. A database
+// in memory keeps everything in pages of 16 KiB. Files of earlier versions open,
+// and what they hold stays where it is.
 //
 // # What survives
 //
@@ -30,26 +31,30 @@
 //
 // No row is seen without its payload. Rows are committed before their payloads
 // are on the disk only with SyncLater; the database remembers up to where they
-// are, and Open reads those behind, deletes the rows of those that are damaged,
-// and counts them ([Database.Lost]). What segments hold behind the last row, of a
-// batch that was not committed, is written over. Every read checks the checksum,
+// are, and Open reads those behind, from the disk (Linux), deletes the rows of
+// those that are damaged, and counts them ([Database.Lost]). What segments hold
+// behind the last row, of a batch that was not committed, is written over. Every read checks the checksum,
 // and one that does not match is an error that wraps segments.ErrDamaged.
 //
 // # Goroutines
 //
 // Synchronising goes on beside the inserts, on a goroutine that Insert starts and
 // Close waits for; there is one at most. Inserts wait for it when 128 MiB have come
-// together meanwhile. If the payloads could not be synchronised, each further
-// insert fails, until the file is opened again; another error of a checkpoint is
-// that of the next insert, and it is tried again.
+// together meanwhile. If the payloads could not be synchronised, by any call, each
+// further insert fails, until the file is opened again; another error of a
+// checkpoint is that of the next insert, and it is tried again. Checkpoint and
+// Close fail if the log is still read after 10 s.
+//
+// An insert whose context ends before it writes payloads ends with it; later it
+// goes on to its end.
 //
 // # What is copied
 //
 // The driver copies each value that it is given into memory of SQLite, and SQLite
 // copies it on into its pages; what is read comes back the same way. Payloads in
-// segments are not copied: they are written from the memory that they are in.
-// This package copies no payload on its way in, and one in a row one more time on
-// its way out.
+// segments are written from the memory that they are in; a batch of 256 KiB or more
+// is copied once, see package segments. This package copies no payload itself on
+// its way in, and one in a row one more time on its way out.
 //
 // The package has no limit of its own on the size of the database and deletes
 // nothing else.

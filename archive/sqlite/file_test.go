@@ -3,6 +3,7 @@ package sqlite_test
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -79,7 +80,7 @@ func TestReopenedFileHasEverything(t *testing.T) {
 
 // What an interrupted process leaves is a file, its log and its payloads: a copy
 // of them, taken while they are in use, opens with what was committed. A copy
-// without the payloads has none of it and says so.
+// without the payloads does not open, and keeps its rows until it has them.
 func TestCopyOfAnOpenFileHasWhatWasCommitted(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := open(t, name)
@@ -102,8 +103,14 @@ func TestCopyOfAnOpenFileHasWhatWasCommitted(t *testing.T) {
 	if d := open(t, whole); len(keys(t, d)) != 20 || d.Lost() != 0 {
 		t.Errorf("with payloads: %d keys, %d lost, want 20 and 0", len(keys(t, d)), d.Lost())
 	}
-	if d := open(t, part); len(keys(t, d)) != 0 || d.Lost() != 20 {
-		t.Errorf("without payloads: %d keys, %d lost, want 0 and 20", len(keys(t, d)), d.Lost())
+	if d, err := sqlite.Open(t.Context(), part); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "moved without them?") {
+		t.Errorf("without payloads: %v, %v, want %v", d, err, fs.ErrNotExist)
+	}
+	if err := os.CopyFS(sqlite.PayloadDir(part), os.DirFS(sqlite.PayloadDir(name))); err != nil {
+		t.Fatal(err)
+	}
+	if d := open(t, part); len(keys(t, d)) != 20 || d.Lost() != 0 {
+		t.Errorf("with payloads again: %d keys, %d lost, want 20 and 0", len(keys(t, d)), d.Lost())
 	}
 }
 

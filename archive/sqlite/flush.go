@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/msgpath/msgpath/archive/segments"
 )
@@ -56,6 +57,30 @@ func (f *flusher) wait() error {
 	return f.err
 }
 
+// settle takes the result of a synchronisation, and returns that of all so far: one
+// that worked after one that did not says nothing of what the latter left.
+func (f *flusher) settle(err error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if errors.Is(f.err, errUnsynced) {
+		return f.err
+	}
+	if err == nil {
+		return nil
+	}
+	f.err = fmt.Errorf("%w: %w", errUnsynced, err)
+	return f.err
+}
+
+// forget forgets an error of a flush, for one that does its work again.
+func (f *flusher) forget() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !errors.Is(f.err, errUnsynced) {
+		f.err = nil
+	}
+}
+
 // begin reports whether a flush shall begin after n more bytes; then its end
 // must be told.
 func (f *flusher) begin(n, enough int64) bool {
@@ -101,14 +126,16 @@ func (d *Database) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// flushLast flushes everything, after the flush at work.
+// flushLast flushes everything, after the flush at work and in place of one that
+// failed before.
 func (d *Database) flushLast(ctx context.Context) error {
 	if d.payloads == nil {
 		return nil
 	}
-	if err := d.flusher.wait(); err != nil {
+	if err := d.flusher.wait(); errors.Is(err, errUnsynced) {
 		return err
 	}
+	d.flusher.forget()
 	return d.flush(ctx, "TRUNCATE")
 }
 
@@ -118,11 +145,37 @@ func (d *Database) flush(ctx context.Context, mode string) error {
 	if err := d.syncPayloads(ctx); err != nil {
 		return err
 	}
-	if _, err := d.keeper.ExecContext(ctx, "PRAGMA wal_checkpoint("+mode+")"); err != nil {
+	if err := d.moveLog(ctx, mode); err != nil {
 		return fmt.Errorf("checkpoint: %w", err)
 	}
 	return nil
 }
+
+// moveLog moves the log into the file. PASSIVE leaves what others still read, and
+// all of it to another that moves it. TRUNCATE waits for both and fails after
+// busyTimeout; SQLite itself waits for readers only.
+func (d *Database) moveLog(ctx context.Context, mode string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, busyTimeout+time.Second, errLogBusy)
+	defer cancel()
+	for wait := time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
+		var busy bool
+		var pages, moved int64 // pages is -1 while another moves the log
+		err := d.keeper.QueryRowContext(ctx, "PRAGMA wal_checkpoint("+mode+")").Scan(&busy, &pages, &moved)
+		switch {
+		case err != nil || !busy || mode == "PASSIVE":
+			return err
+		case pages >= 0:
+			return fmt.Errorf("the log is in use, %d of its %d pages were moved", moved, pages)
+		}
+		select {
+		case <-time.After(wait):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+var errLogBusy = errors.New("another connection moves the log, and does not end")
 
 // syncPayloads brings the payloads of all rows that are there now to the disk,
 // and notes that.
@@ -136,11 +189,16 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 		return err
 	}
 	for n := from.Segment; n <= to.Segment; n++ {
-		if err := d.payloads.Sync(n); err != nil {
-			return fmt.Errorf("%w: %w", errUnsynced, err)
+		if err := d.syncSegment(n); err != nil {
+			return err
 		}
 	}
 	return setSynced(ctx, d.writer, to)
+}
+
+// syncSegment brings a segment to the disk; once that failed, inserts have ended.
+func (d *Database) syncSegment(n int64) error {
+	return d.flusher.settle(d.payloads.Sync(n))
 }
 
 // A querier is a *sql.DB or a *sql.Tx.

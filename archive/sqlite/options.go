@@ -3,6 +3,8 @@ package sqlite
 import (
 	"fmt"
 	"net/url"
+	"strconv"
+	"time"
 )
 
 // Sync says when what Insert has returned for is on the disk, where a loss of
@@ -42,6 +44,9 @@ const (
 	// in their rows. A file has SQLite's own 4096: its rows are small.
 	MemoryPageBytes = 16384
 )
+
+// busyTimeout is how long a connection waits for others.
+const busyTimeout = 10 * time.Second
 
 // Options say how a database keeps what it is given. The zero value holds the
 // defaults.
@@ -96,7 +101,7 @@ func (o Options) file(more ...string) url.Values {
 	}
 	pragmas := append(o.with("foreign_keys(1)", "wal_autocheckpoint(16384)", synchronous), more...)
 	return url.Values{
-		"_txlock": {"immediate"}, "_pragma": pragmas, "_busy_timeout": {"10000"}, "_journal_mode": {o.journal},
+		"_txlock": {"immediate"}, "_pragma": pragmas, "_busy_timeout": {strconv.FormatInt(busyTimeout.Milliseconds(), 10)}, "_journal_mode": {o.journal},
 	}
 }
 

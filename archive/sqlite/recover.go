@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 
 	"github.com/msgpath/msgpath/archive/segments"
 )
@@ -20,12 +21,15 @@ func (d *Database) Lost() int { return d.lost }
 // did not reach the disk are deleted, payloads whose row did not are cut off. It
 // holds the write lock, so that no other process appends meanwhile.
 func (d *Database) recover(ctx context.Context) error {
-	tx, err := d.writer.BeginTx(ctx, nil)
+	tx, conn, err := d.begin(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = tx.Rollback() }() // does nothing after a commit
+	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
 	from, err := synced(ctx, tx)
+	if err == nil {
+		err = d.checkPayloads(ctx, tx, from)
+	}
 	if err != nil {
 		return err
 	}
@@ -52,18 +56,42 @@ func (d *Database) recover(ctx context.Context) error {
 	return nil
 }
 
-// damaged returns the rows from a place on whose payload is not there.
+// checkPayloads refuses a file without its payloads: no loss of power takes the
+// folder, nor a segment that was synchronised, but who moves the file may forget
+// them.
+func (d *Database) checkPayloads(ctx context.Context, in querier, from segments.Place) error {
+	var any bool
+	if err := in.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages WHERE segment IS NOT NULL)`).Scan(&any); err != nil || !any {
+		return err
+	}
+	err := d.payloads.Check(0)
+	if err == nil && from.Offset > 0 {
+		err = d.payloads.Check(from.Segment)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("the payloads are not there, was the file moved without them? %w", err)
+	}
+	return err
+}
+
+// damaged returns the rows from a place on whose payload is not on the disk.
 func damaged(ctx context.Context, in querier, payloads *segments.Dir, from segments.Place) (ids []int64, err error) {
 	rows, err := in.QueryContext(ctx, unsyncedSQL, from.Segment, from.Offset)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	for last := int64(0); rows.Next(); {
 		var id int64
 		var p segments.Place
 		if err := rows.Scan(&id, &p.Segment, &p.Offset, &p.Length, &p.Checksum); err != nil {
 			return nil, err
+		}
+		if p.Segment != last {
+			if err := payloads.Uncache(p.Segment); err != nil {
+				return nil, err
+			}
+			last = p.Segment
 		}
 		switch _, err := payloads.Read(p); {
 		case errors.Is(err, segments.ErrDamaged):

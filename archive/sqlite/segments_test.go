@@ -423,3 +423,32 @@ func TestInsertsWaitForAFlush(t *testing.T) {
 		}
 	})
 }
+
+// A large batch begins a block and is written around the page cache; the small one
+// behind it is not. After a crash both are whole, and what follows them is cut off.
+func TestLargeBatches(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, Options{}, name)
+	var rows []archive.Row
+	for i := range 30 {
+		rows = append(rows, archivetest.Numbered(uint64(i), int64(i), 30_001+i))
+	}
+	mustInsert(t, d, rows[:1])
+	mustInsert(t, d, rows[1:12])
+	mustInsert(t, d, rows[12:13])
+	if fresh, err := d.Insert(t.Context(), rows[8:28]); err != nil || slices.Contains(fresh[5:], false) || slices.Contains(fresh[:5], true) {
+		t.Fatalf("rows of which some are there: %v, %v", fresh, err)
+	}
+	mustInsert(t, d, rows[28:])
+	file := filepath.Join(PayloadDir(name), "00000001")
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	to := crash(t, name, append(data, make([]byte, 100_000)...))
+	requireWhole(t, to, rows)
+	requireWhole(t, name, rows)
+	if info, err := os.Stat(filepath.Join(PayloadDir(to), "00000001")); err != nil || info.Size() > int64(len(data)) {
+		t.Errorf("the tail: %v, %v, want at most %d bytes", info.Size(), err, len(data))
+	}
+}

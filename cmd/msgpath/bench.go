@@ -36,7 +36,7 @@ type benchCommand struct {
 	Rate     float64  `placeholder:"R" help:"Send R messages a second in macro, whatever is in flight: an open loop. Default: a closed one."`
 	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
 	Hash     string   `default:"blake3" enum:"blake3,waku-sha256" help:"Message hash: blake3 or waku-sha256."`
-	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed) or memory."`
+	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed), memory or ${discard} (keeps keys alone)."`
 	Path     []string `help:"Paths, comma separated; default ${paths} (raw in macro only)."`
 	Cold     bool     `help:"Start each run with memory that is not mapped yet."`
 	LogLevel string   `default:"error" enum:"debug,info,warn,error" help:"Level of the nodes' log on stderr: debug, info, warn, error."`
@@ -58,6 +58,7 @@ func benchVars() kong.Vars {
 		"window":       strconv.Itoa(bench.DefaultWindow),
 		"runs":         strconv.Itoa(bench.DefaultRuns),
 		"archive":      bench.DefaultArchive,
+		"discard":      bench.Discard,
 		"paths":        strings.Join(bench.Paths(), ","),
 	}
 }
@@ -73,7 +74,7 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 	if b.Warmup != -1 {
 		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
 	}
-	errs := []error{b.stdout()}
+	errs := []error{b.stdout(), b.profileFlags.validate(b.owner)}
 	if p, err := bench.ParseProfile(b.Profile); err != nil {
 		errs = append(errs, err)
 	} else {
@@ -131,7 +132,7 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	if err != nil {
 		return err
 	}
-	if err := claimFolder(b.Out); err != nil {
+	if err := b.claim(); err != nil {
 		return fmt.Errorf("--out %s: %w", b.Out, err)
 	}
 	result, err := b.measure(ctx, o)
@@ -173,17 +174,38 @@ func (b *benchCommand) measure(ctx context.Context, o bench.Options) (verdict.Re
 	return result, nil
 }
 
-// claimFolder makes an output folder and sees that files can be made in it,
-// before anything is measured.
-func claimFolder(name string) error {
-	if err := os.MkdirAll(name, 0o755); err != nil {
+// claim sees that the files of the output folder can be written.
+func (b *benchCommand) claim() error {
+	if err := claimFolder(b.Out, b.files()...); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(name, "bench.*")
+	return claimHistograms(filepath.Join(b.Out, latencyFolder))
+}
+
+// files returns the names of what is written in the output folder, without
+// histograms.
+func (b *benchCommand) files() (names []string) {
+	for _, f := range resultFiles {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+// owner says what else a run does with a path, which no profile may have then: ""
+// for nothing.
+func (b *benchCommand) owner(path string) string {
+	out, err := filepath.Abs(b.Out)
 	if err != nil {
-		return err
+		return err.Error()
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	latency := filepath.Join(out, latencyFolder)
+	switch dir, name := filepath.Split(path); {
+	case filepath.Clean(dir) == out && slices.Contains(b.files(), name):
+		return "the results are written to that file"
+	case path == latency, filepath.Clean(dir) == latency && filepath.Ext(name) == bench.HistogramSuffix:
+		return "the latencies of an open loop have that name"
+	}
+	return ""
 }
 
 // explain says on stderr why the exit code is not 0.
@@ -195,18 +217,20 @@ func explain(w io.Writer, code int, criteria []verdict.Criterion) {
 	}
 }
 
+// resultFiles are those of the output folder.
+var resultFiles = []struct {
+	name  string
+	write func(io.Writer, verdict.Result) error
+}{
+	{"bench.csv", verdict.WriteCSV},
+	{"sites.csv", verdict.WriteSites},
+	{"bench.txt", verdict.WriteBench},
+	{"bench.json", verdict.WriteJSON},
+}
+
 // write writes the files of the output folder, each whole or not at all.
 func (b *benchCommand) write(result verdict.Result, histograms *bench.Histograms) error {
-	files := []struct {
-		name  string
-		write func(io.Writer, verdict.Result) error
-	}{
-		{"bench.csv", verdict.WriteCSV},
-		{"sites.csv", verdict.WriteSites},
-		{"bench.txt", verdict.WriteBench},
-		{"bench.json", verdict.WriteJSON},
-	}
-	for _, f := range files {
+	for _, f := range resultFiles {
 		var text bytes.Buffer
 		if err := f.write(&text, result); err != nil {
 			return err
@@ -215,7 +239,7 @@ func (b *benchCommand) write(result verdict.Result, histograms *bench.Histograms
 			return fmt.Errorf("write results: %w", err)
 		}
 	}
-	return writeHistograms(filepath.Join(b.Out, "latency"), histograms)
+	return writeHistograms(filepath.Join(b.Out, latencyFolder), histograms)
 }
 
 func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verdict.Criterion) error {
@@ -236,8 +260,20 @@ func (b *benchCommand) print(w io.Writer, result verdict.Result, criteria []verd
 	if err := verdict.WriteAcceptance(w, criteria); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "\nResults are in %s: bench.csv, sites.csv, bench.txt (benchstat -col /path), bench.json\n", b.Out)
+	_, err := fmt.Fprintln(w, "\n"+b.where(result))
 	return err
+}
+
+// where says where everything was written.
+func (b *benchCommand) where(result verdict.Result) string {
+	where := fmt.Sprintf("Results are in %s: bench.csv, sites.csv, bench.txt (benchstat -col /path), bench.json", b.Out)
+	if slices.ContainsFunc(result.Runs, func(r verdict.Run) bool { return r.OpenLoop != nil }) {
+		where += ", " + latencyFolder + "/*" + bench.HistogramSuffix
+	}
+	if profiles := b.names(); len(profiles) > 0 {
+		where += "; profiles in " + strings.Join(profiles, ", ")
+	}
+	return where
 }
 
 // checkout returns what the checkout in the working directory knows beside a

@@ -72,6 +72,54 @@ func (o *output) unusable(err error) error {
 	return nil
 }
 
+// claimFolder makes an output folder and sees, before anything is measured, that
+// files can be made in it and that none of those that will be has the name of a
+// folder.
+func claimFolder(name string, files ...string) error {
+	if err := os.MkdirAll(name, 0o755); err != nil {
+		return err
+	}
+	for _, file := range files {
+		if err := refuseFolder(filepath.Join(name, file)); err != nil {
+			return err
+		}
+	}
+	return tryFile(name, "bench.*")
+}
+
+// claimFile makes the folder of a file and sees that the file can be written, before
+// anything is measured.
+func claimFile(name string) error {
+	if name == "" {
+		return errors.New("want the name of a file")
+	}
+	dir := filepath.Dir(name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	if err := refuseFolder(name); err != nil {
+		return err
+	}
+	return tryFile(dir, filepath.Base(name)+".*")
+}
+
+// refuseFolder is an error if a folder is where a file will be.
+func refuseFolder(name string) error {
+	if info, err := os.Lstat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder, want a file", name)
+	}
+	return nil
+}
+
+// tryFile makes a file in a folder and removes it.
+func tryFile(dir, pattern string) error {
+	f, err := os.CreateTemp(dir, pattern)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
 // replaceFile writes a file beside name and renames it, so that a reader never
 // sees half of it.
 func replaceFile(name string, data []byte) error {

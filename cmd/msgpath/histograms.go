@@ -8,6 +8,27 @@ import (
 	"github.com/msgpath/msgpath/bench"
 )
 
+// latencyFolder is where the histograms are, in the output folder.
+const latencyFolder = "latency"
+
+// claimHistograms sees that a folder for histograms can be made, and that those of
+// an earlier result can be removed from it.
+func claimHistograms(folder string) error {
+	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file, want a folder", folder)
+	}
+	stale, err := filepath.Glob(filepath.Join(folder, "*"+bench.HistogramSuffix))
+	if err != nil {
+		return err
+	}
+	for _, file := range stale {
+		if err := refuseFolder(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // writeHistograms writes the latencies of an open loop into a folder of their own,
 // from which those of an earlier result go, also where there are no new ones.
 func writeHistograms(folder string, h *bench.Histograms) error {

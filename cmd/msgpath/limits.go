@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,7 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -40,10 +43,26 @@ func limitsVars() kong.Vars {
 	}
 }
 
+// Help tells what is written and the exit codes.
+func (benchLimitsCommand) Help() string {
+	return "Arms run by turns; each limit is judged by the interval of its median over pairs of runs. Interrupted, it writes nothing. " +
+		"Exit codes: 0 nothing failed; 1 a limit failed; 2 wrong usage, or a file that cannot be written; 3 an invalid run; " +
+		"4 there is no limit, or one could not be measured."
+}
+
+// Names of files.
+const (
+	limitsFile  = "limits.json"
+	archiveFile = "limits.sqlite" // in the folder of --dir, made for each run and removed
+)
+
 // Run measures, writes the file and prints the tables.
 func (b *benchLimitsCommand) Run(ctx context.Context, out *output) error {
-	if err := claimFolder(b.Out); err != nil {
-		return fmt.Errorf("--out %s: %w", b.Out, err)
+	if err := b.validate(); err != nil {
+		return err
+	}
+	if err := b.claim(); err != nil {
+		return err
 	}
 	o, err := b.options(out)
 	if err != nil {
@@ -54,15 +73,75 @@ func (b *benchLimitsCommand) Run(ctx context.Context, out *output) error {
 		return err
 	}
 	out.code = d.ExitCode()
-	return errors.Join(b.write(d), limits.WriteText(out.stdout, d))
+	if err := errors.Join(b.write(d), limits.WriteText(out.stdout, d)); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out.stdout, "\nResults are in %s: %s (msgpath performance)\n", b.Out, limitsFile)
+	return err
 }
 
-func (b *benchLimitsCommand) options(out *output) (bench.LimitsOptions, error) {
-	dir := b.Dir
-	if dir == "" {
-		dir = b.Out
+// validate says what would be found wrong only after the session: what counting costs
+// is measured last.
+func (b *benchLimitsCommand) validate() error {
+	if b.Module == noModule {
+		return nil
 	}
-	o := bench.DefaultLimits(filepath.Join(dir, "limits.sqlite"))
+	var errs []error
+	if b.Pairs < provezero.MinPairs {
+		errs = append(errs, fmt.Errorf("--pairs %d: want at least %d, or --module %s", b.Pairs, provezero.MinPairs, noModule))
+	}
+	if err := checkModule(b.Module); err != nil {
+		errs = append(errs, fmt.Errorf("--module %s: %w; %s leaves out what counting costs", b.Module, err, noModule))
+	}
+	return errors.Join(errs...)
+}
+
+// noModule is the --module of whoever has no checkout.
+const noModule = "none"
+
+// modulePath is this project's own.
+const modulePath = "github.com/msgpath/msgpath"
+
+var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
+
+// checkModule is an error if a folder is not the top of a checkout of this project.
+func checkModule(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	if err != nil {
+		return fmt.Errorf("no checkout of %s: %w", modulePath, err)
+	}
+	found := moduleLine.FindSubmatch(text)
+	if found == nil || string(found[1]) != modulePath {
+		return fmt.Errorf("its go.mod is not that of %s", modulePath)
+	}
+	return nil
+}
+
+// claim sees that the result and the archive can be written.
+func (b *benchLimitsCommand) claim() error {
+	if err := claimFolder(b.Out, limitsFile); err != nil {
+		return fmt.Errorf("--out %s: %w", b.Out, err)
+	}
+	if err := claimFolder(b.dir()); err != nil {
+		return fmt.Errorf("--dir %s: %w", b.dir(), err)
+	}
+	files, err := os.ReadDir(b.dir())
+	if err != nil {
+		return fmt.Errorf("--dir %s: %w", b.dir(), err)
+	}
+	for _, f := range files {
+		if strings.HasPrefix(f.Name(), archiveFile) { // every run on disk would be invalid
+			return fmt.Errorf("--dir %s: %s exists: each run makes its archive anew and removes it", b.dir(), f.Name())
+		}
+	}
+	return nil
+}
+
+// dir returns the folder of the archive on disk.
+func (b *benchLimitsCommand) dir() string { return cmp.Or(b.Dir, b.Out) }
+
+func (b *benchLimitsCommand) options(out *output) (bench.LimitsOptions, error) {
+	o := bench.DefaultLimits(filepath.Join(b.dir(), archiveFile))
 	o.Runs, o.Messages, o.Micro, o.Alone = b.Pairs, b.Messages, b.Micro, b.Alone
 	o.CommandLine = append([]string{"msgpath"}, out.args...)
 	o.LogTo, o.Progress = out.stderr, out.stderr
@@ -75,7 +154,7 @@ func (b *benchLimitsCommand) options(out *output) (bench.LimitsOptions, error) {
 		cmd.Stderr = out.stderr
 		return cmd
 	}
-	if b.Module != "none" {
+	if b.Module != noModule {
 		o.Overhead = func(ctx context.Context, pairs int) ([]float64, error) {
 			m := provezero.Overhead{Dir: b.Module, Command: "./cmd/msgpath", Pairs: pairs}
 			return provezero.Ratios(ctx, m, out.stderr)
@@ -89,7 +168,7 @@ func (b *benchLimitsCommand) write(d limits.Document) error {
 	if err := limits.WriteJSON(&text, d); err != nil {
 		return err
 	}
-	if err := replaceFile(filepath.Join(b.Out, "limits.json"), text.Bytes()); err != nil {
+	if err := replaceFile(filepath.Join(b.Out, limitsFile), text.Bytes()); err != nil {
 		return fmt.Errorf("write results: %w", err)
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -16,10 +17,19 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs testdata/script. The condition [counting] tells the builds
-// apart.
+// apart,
+// MAKEFILE is the project's.
 func TestScripts(t *testing.T) {
+	makefile, err := filepath.Abs("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("MAKEFILE", makefile)
+			return nil
+		},
 		Condition: func(name string) (bool, error) {
 			return name == "counting" && counters.Enabled, nil
 		},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/pprof"
 	"runtime/trace"
@@ -19,6 +20,58 @@ type profileFlags struct {
 	Mutex string `name:"mutexprofile" placeholder:"FILE" help:"Write a profile of contention for mutexes."`
 	Block string `name:"blockprofile" placeholder:"FILE" help:"Write a profile of blocking."`
 	Trace string `name:"trace" placeholder:"FILE" help:"Write an execution trace."`
+}
+
+// A profileFile is the name that a flag gives, "" for none.
+type profileFile struct{ flag, name string }
+
+// files returns what the flags say, in the order of the help.
+func (f profileFlags) files() []profileFile {
+	return []profileFile{
+		{"cpuprofile", f.CPU},
+		{"memprofile", f.Mem},
+		{"mutexprofile", f.Mutex},
+		{"blockprofile", f.Block},
+		{"trace", f.Trace},
+	}
+}
+
+// names returns the files that profiles are written to.
+func (f profileFlags) names() (names []string) {
+	for _, one := range f.files() {
+		if one.name != "" {
+			names = append(names, one.name)
+		}
+	}
+	return names
+}
+
+// validate says which names cannot be those of profiles: two alike, whose profiles
+// would be written over each other, and those for which taken has an owner.
+func (f profileFlags) validate(taken func(path string) (owner string)) error {
+	var errs []error
+	flags := make(map[string]string) // by path
+	for _, one := range f.files() {
+		if one.name == "" {
+			continue
+		}
+		if one.name == "-" {
+			errs = append(errs, fmt.Errorf("--%s -: want a file: stdout is for results", one.flag))
+			continue
+		}
+		path, err := filepath.Abs(one.name)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("--%s %s: %w", one.flag, one.name, err))
+			continue
+		}
+		if other, twice := flags[path]; twice {
+			errs = append(errs, fmt.Errorf("--%s %s: --%s writes that file", one.flag, one.name, other))
+		} else if owner := taken(path); owner != "" {
+			errs = append(errs, fmt.Errorf("--%s %s: %s", one.flag, one.name, owner))
+		}
+		flags[path] = one.flag
+	}
+	return errors.Join(errs...)
 }
 
 // profiles are being taken until they are stopped.

@@ -40,6 +40,11 @@ func (benchScaleCommand) Help() string {
 		"Exit codes: 0 ok; 1 a message was encoded by this project more or less than once; 2 wrong usage, or a file that cannot be written; 3 an invalid run, or encodes that are n/a; 4 nothing was measured."
 }
 
+// AfterApply refuses a list of no rows.
+func (b *benchScaleCommand) AfterApply(line *kong.Context) error {
+	return refuseEmpty(line, "only", b.Only)
+}
+
 // Run measures, writes the files and prints the table.
 func (b *benchScaleCommand) Run(ctx context.Context, out *output) error {
 	o := bench.ScaleOptions{
@@ -50,7 +55,7 @@ func (b *benchScaleCommand) Run(ctx context.Context, out *output) error {
 	if err := b.validate(o); err != nil {
 		return err
 	}
-	if err := claimFolder(b.Out); err != nil {
+	if err := claimFolder(b.Out, "scale.csv", "scale.json"); err != nil {
 		return fmt.Errorf("--out %s: %w", b.Out, err)
 	}
 	result, err := bench.Scale(ctx, o)

@@ -6,9 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -25,13 +26,50 @@ type benchTransportCommand struct {
 	From     string   `placeholder:"FILE" help:"Print the table of a file that was written before, and measure nothing."`
 	Runs     int      `default:"${pairs}" help:"Runs of each value, interleaved; six make an interval."`
 	Messages int      `default:"${messages}" help:"Measured messages a run."`
-	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent. Default: ${default}."`
+	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent."`
 	Option   []string `sep:"," help:"Try only these options, comma separated. Default: all."`
 	Markdown bool     `xor:"format" help:"Print the table as Markdown."`
 	JSON     bool     `name:"json" xor:"format" help:"Print the ratios as JSON."`
 }
 
 func benchTransportVars() kong.Vars { return kong.Vars{"pairs": strconv.Itoa(defaultPairs)} }
+
+// Help tells the exit codes.
+func (benchTransportCommand) Help() string {
+	return "The table has ratios: the figure of a value by that of the option's default, of the same path and run. " +
+		"Exit codes: 0 ok; 2 wrong usage, or a file that cannot be read or written; 3 an invalid run. Interrupted, it writes nothing."
+}
+
+// AfterApply refuses flags that would be without effect.
+func (b *benchTransportCommand) AfterApply(line *kong.Context) error {
+	var idle []string
+	for _, flag := range []string{"out", "runs", "messages", "profile", "option"} {
+		if b.From != "" && isGiven(line, flag) {
+			idle = append(idle, "--"+flag)
+		}
+	}
+	if len(idle) > 0 {
+		return fmt.Errorf("--from measures nothing: it has no use for %s", strings.Join(idle, ", "))
+	}
+	if isGiven(line, "from") && b.From == "" {
+		return errors.New("--from: want the name of a file")
+	}
+	return refuseEmpty(line, "option", b.Option)
+}
+
+// isGiven reports whether the command line has a flag, whatever its value.
+func isGiven(line *kong.Context, flag string) bool {
+	return slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == flag })
+}
+
+// refuseEmpty is an error if a list is given that names nothing, which is not the
+// same as no list.
+func refuseEmpty(line *kong.Context, flag string, list []string) error {
+	if len(list) == 0 && isGiven(line, flag) {
+		return fmt.Errorf("--%s: the list is empty", flag)
+	}
+	return nil
+}
 
 // Run measures, writes the file, and prints what each value does.
 func (b *benchTransportCommand) Run(ctx context.Context, out *output) error {
@@ -61,20 +99,21 @@ func (b *benchTransportCommand) Run(ctx context.Context, out *output) error {
 	if err := replaceFile(b.Out, text.Bytes()); err != nil {
 		return fmt.Errorf("write result: %w", err)
 	}
-	return b.print(out, result)
+	if err := b.print(out, result); err != nil {
+		return err
+	}
+	return b.printWhere(out)
 }
 
-// claimFile sees that a file can be written before anything is measured.
-func claimFile(name string) error {
-	dir := filepath.Dir(name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
+// printWhere says where the result is: under a table for a person, and on stderr
+// where stdout is for a program or a document.
+func (b *benchTransportCommand) printWhere(out *output) error {
+	to, before := io.Writer(out.stdout), "\n"
+	if b.JSON || b.Markdown {
+		to, before = out.stderr, ""
 	}
-	f, err := os.CreateTemp(dir, filepath.Base(name)+".*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err := fmt.Fprintf(to, "%sResults are in %s (msgpath bench-transport --from)\n", before, b.Out)
+	return err
 }
 
 func (b *benchTransportCommand) options(profile bench.Profile, out *output) bench.Options {

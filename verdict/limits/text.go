@@ -16,6 +16,7 @@ import (
 func WriteText(w io.Writer, d Document) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n%s\n", d.headline(), plain(d.limitTable()))
+	fmt.Fprintln(&b, "\n  Ratios are medians over pairs of runs. In msg/s and 1 / CPU time more is better.")
 	for _, note := range d.notes() {
 		fmt.Fprintln(&b, "  "+note)
 	}

@@ -34,7 +34,7 @@ func limitsFigure(d limits.Document) figure {
 				mark = orange
 			}
 			r.dots = []dots{{values: newSample(l.Reached()), tone: mark}}
-			r.note = plain(*l.Median) + " " + string(l.Verdict)
+			r.note = quantity(*l.Median) + " " + string(l.Verdict)
 		}
 		s.rows = append(s.rows, r)
 		said = append(said, fmt.Sprintf("%s, %s %s: %s", l.Name, l.Figure, l.Target(), r.note))

@@ -75,7 +75,7 @@ func (s strip) layout(left, right vg.Length) layout {
 		l.name = max(l.name, lettering{}.width(r.name))
 		l.note = max(l.note, lettering{bold: true}.width(r.note))
 	}
-	l.name = min(l.name, (right-left)*0.34) + columnGap
+	l.name = min(l.name, (right-left)*0.42) + columnGap
 	l.note += columnGap
 	return l
 }

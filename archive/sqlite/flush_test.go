@@ -1,0 +1,257 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/archivetest"
+	"github.com/msgpath/msgpath/message/pb"
+)
+
+// pipe makes a segment that Append waits for until it is read.
+func pipe(t *testing.T, folder, segment string) (name string) {
+	t.Helper()
+	name = filepath.Join(folder, segment)
+	if err := syscall.Mkfifo(name, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// mustRead opens a pipe for reading, which returns when it is open for writing, and
+// fails if the insert ends before that.
+func mustRead(t *testing.T, name string, end chan error) {
+	t.Helper()
+	opened := make(chan error, 1)
+	go func() {
+		f, err := os.Open(name)
+		t.Cleanup(func() { _ = f.Close() })
+		opened <- err
+	}()
+	select {
+	case err := <-opened:
+		if err != nil {
+			t.Fatal(err)
+		}
+	case err := <-end:
+		if err != nil {
+			t.Fatalf("the insert ended: %v", err)
+		}
+		end <- err // it was faster than this goroutine
+		if err := <-opened; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// An insert whose context ends while it writes payloads keeps the write lock, and
+// so its place, to the end, which is that of an insert that worked.
+func TestCancelledInsertKeepsTheLock(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, Options{inline: -1, segment: -1}, name) // a segment for each payload, from 2 on
+	folder := PayloadDir(name)
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	first, second := pipe(t, folder, "00000002"), pipe(t, folder, "00000003")
+	var rows []archive.Row
+	for i := range 2 { // without a payload: a pipe takes nothing at an offset
+		m := &pb.WakuMessage{ContentTopic: "/test/1/empty/proto", Timestamp: proto.Int64(int64(i + 1))}
+		rows = append(rows, archivetest.NewRow(archivetest.Topic, m))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	end := make(chan error, 1)
+	go func() { _, err := d.Insert(ctx, rows); end <- err }()
+
+	mustRead(t, first, end) // Append has begun
+	cancel()
+	if err := lock(t, name); err == nil || !strings.Contains(err.Error(), "locked") {
+		t.Errorf("another got the lock: %v", err)
+	}
+	mustRead(t, second, end)
+	if err := <-end; err != nil {
+		t.Errorf("insert: %v", err)
+	}
+	if err := lock(t, name); err != nil {
+		t.Errorf("the lock afterwards: %v", err)
+	}
+	if err := errors.Join(os.Remove(first), os.Remove(second)); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range []string{filepath.Join(folder, "00000001"), first, second} { // Close synchronises them
+		if err := os.WriteFile(n, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lock takes the write lock as another process would that waits for 100 ms.
+func lock(t *testing.T, name string) error {
+	t.Helper()
+	other, err := pool(fileURI(name), 1, url.Values{"_txlock": {"immediate"}, "_busy_timeout": {"100"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	tx, err := other.BeginTx(t.Context(), nil)
+	if err != nil {
+		return err
+	}
+	return tx.Rollback()
+}
+
+// A context that ended before anything was written ends the insert.
+func TestCancelledInsertWritesNothing(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, Options{inline: 1}, name)
+	tx, conn, err := d.begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	b := batch{Database: d, tx: tx, runs: []run{{payloads: [][]byte{{1}}}}}
+	if err := b.commit(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("commit: %v, want %v", err, context.Canceled)
+	}
+	if err := errors.Join(tx.Rollback(), conn.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(PayloadDir(name)); err == nil {
+		t.Error("something was written")
+	}
+}
+
+// Whoever synchronises, inserts end where the disk has refused.
+func TestAnyFailedSyncEndsInserts(t *testing.T) {
+	for called, c := range map[string]struct {
+		o   Options
+		try func(d *Database, row archive.Row) error
+	}{
+		"checkpoint": {Options{inline: 1}, func(d *Database, row archive.Row) error {
+			_, err := d.Insert(t.Context(), []archive.Row{row})
+			return errors.Join(err, d.Checkpoint(t.Context()))
+		}},
+		"each": {Options{inline: 1, Sync: SyncEach}, func(d *Database, row archive.Row) error {
+			_, err := d.Insert(t.Context(), []archive.Row{row})
+			return err
+		}},
+	} {
+		t.Run(called, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "archive.db")
+			d, err := c.o.Open(t.Context(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := placed(3)
+			mustInsert(t, d, rows[:1])
+			aside := name + ".aside"
+			if err := os.Rename(PayloadDir(name), aside); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.try(d, rows[1]); !errors.Is(err, errUnsynced) {
+				t.Errorf("got %v, want %v", err, errUnsynced)
+			}
+			if err := os.Rename(aside, PayloadDir(name)); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := d.Insert(t.Context(), rows[2:]); !errors.Is(err, errUnsynced) {
+				t.Errorf("insert: %v, want %v", err, errUnsynced)
+			}
+			if err := d.flush(t.Context(), "PASSIVE"); !errors.Is(err, errUnsynced) {
+				t.Errorf("a flush that had begun: %v, want %v", err, errUnsynced)
+			}
+			for _, f := range []func() error{func() error { return d.Checkpoint(t.Context()) }, d.Close} {
+				if err := f(); !errors.Is(err, errUnsynced) {
+					t.Errorf("got %v, want %v", err, errUnsynced)
+				}
+			}
+			requireWhole(t, name, rows[:1])
+		})
+	}
+}
+
+// A log that somebody still reads is not moved as Checkpoint says it is; beside the
+// inserts what can be moved is enough.
+func TestCheckpointOfALogInUse(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, Options{inline: 1, pragmas: []string{"busy_timeout(1)"}}, name)
+	rows := placed(2)
+	mustInsert(t, d, rows[:1])
+	reader, err := d.reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.QueryRow("SELECT count(*) FROM messages").Scan(new(int)); err != nil {
+		t.Fatal(err)
+	}
+	mustInsert(t, d, rows[1:])
+	if err := d.Checkpoint(t.Context()); err == nil || !strings.Contains(err.Error(), "in use") {
+		t.Errorf("checkpoint: %v, want that the log is in use", err)
+	}
+	if err := d.flush(t.Context(), "PASSIVE"); err != nil {
+		t.Errorf("flush: %v", err)
+	}
+	if err := reader.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Checkpoint(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// Checkpoint waits for another connection that moves the log, for which SQLite
+// does not wait.
+func TestCheckpointBesideAnother(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d, other := openFile(t, Options{inline: 1}, name), openFile(t, Options{inline: 1}, name)
+	mustInsert(t, d, placed(1))
+	reader, err := d.reader.BeginTx(t.Context(), &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := reader.QueryRow("SELECT count(*) FROM messages").Scan(new(int)); err != nil {
+		t.Fatal(err)
+	}
+	end := make(chan error, 1)
+	go func() { end <- other.Checkpoint(t.Context()) }() // waits for the reader
+	for pages := 0; pages >= 0; {
+		if err := d.keeper.QueryRow("PRAGMA wal_checkpoint(PASSIVE)").Scan(new(int), &pages, new(int)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	time.AfterFunc(50*time.Millisecond, func() { _ = reader.Rollback() })
+	if err := errors.Join(d.Checkpoint(t.Context()), <-end); err != nil {
+		t.Error(err)
+	}
+}
+
+// A flush that failed for a while does not keep Checkpoint and Close from flushing.
+func TestCheckpointAfterAFailedFlush(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, Options{inline: 1}, name)
+	rows := placed(2)
+	mustInsert(t, d, rows[:1])
+	if !d.flusher.begin(0, 0) {
+		t.Fatal("no flush began")
+	}
+	d.flusher.end(errors.New("for a while"))
+	if err := d.Checkpoint(t.Context()); err != nil {
+		t.Errorf("checkpoint: %v", err)
+	}
+	if p, err := synced(t.Context(), d.reader); err != nil || p.Offset != 8 {
+		t.Errorf("synchronised to %+v, %v", p, err)
+	}
+	mustInsert(t, d, rows[1:])
+}
