@@ -134,6 +134,8 @@ test: need-go need-gcc ## test both builds with the race detector
 	  echo "# allocations, which the race detector changes: go test -tags=$${t#none} ./message" >&2; \
 	  go test -json -run=Alloc -tags=$${t#none} ./message || status=1; \
 	done; \
+	echo "# what takes too long with the race detector: go test -tags=$(tag) -run=Scripts/performance ./cmd/msgpath" >&2; \
+	go test -json -tags=$(tag) -run=Scripts/performance ./cmd/msgpath || status=1; \
 	(cd tools && go test -json ./...) || status=1; \
 	exit $$status ) | bin/testsummary -o out/tests.txt
 	@$(state) > out/tests.ok

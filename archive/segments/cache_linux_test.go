@@ -49,11 +49,14 @@ func TestUncache(t *testing.T) {
 	if !cached(t, file) {
 		t.Fatal("what was read is not in the cache")
 	}
-	if err := d.Uncache(1); err != nil {
-		t.Fatal(err)
-	}
-	if cached(t, file) {
-		t.Fatal("it is in the cache still")
+	const attempts = 100 // the system leaves a page that something else is doing with at the moment
+	for n := 0; cached(t, file); n++ {
+		if n == attempts {
+			t.Fatal("it is in the cache still")
+		}
+		if err := d.Uncache(1); err != nil {
+			t.Fatal(err)
+		}
 	}
 	requireRead(t, d, places, 45)
 	if err := d.Uncache(2); err != nil {

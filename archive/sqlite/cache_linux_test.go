@@ -52,11 +52,13 @@ func TestOpenReadsTheDisk(t *testing.T) {
 	if _, err := f.Read(make([]byte, 1)); err != nil || !cached(t, f) {
 		t.Fatalf("what was read is not in the cache: %v", err)
 	}
-	e := openFile(t, Options{}, name)
-	if cached(t, f) {
-		t.Error("payloads that were read came from the cache")
-	}
-	if e.Lost() != 0 {
-		t.Errorf("%d rows lost", e.Lost())
+	const attempts = 20 // the system leaves a page that something else is doing with at the moment
+	for n := 0; cached(t, f); n++ {
+		if n == attempts {
+			t.Fatal("payloads that were read came from the cache")
+		}
+		if e := openFile(t, Options{}, name); e.Lost() != 0 {
+			t.Fatalf("%d rows lost", e.Lost())
+		}
 	}
 }

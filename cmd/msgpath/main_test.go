@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,9 +17,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"msgpath": main})
 }
 
-// TestScripts runs testdata/script. The condition [counting] tells the builds
-// apart,
-// MAKEFILE is the project's.
+// TestScripts runs testdata/script. The conditions [counting] and [race] tell the
+// builds apart; MAKEFILE is the project's.
 func TestScripts(t *testing.T) {
 	makefile, err := filepath.Abs("../../Makefile")
 	if err != nil {
@@ -31,7 +31,13 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
-			return name == "counting" && counters.Enabled, nil
+			switch name {
+			case "counting":
+				return counters.Enabled, nil
+			case "race":
+				return raceEnabled, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", name)
 		},
 	})
 }
