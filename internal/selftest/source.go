@@ -40,7 +40,8 @@ var sourceMutants = []sourceMutant{
 	},
 	{
 		"the validator copies every message and nobody counts it", "relay/validate.go",
-		"env := j.incoming(m, local)", "env := j.incoming(m, local)\n\tif len(append([]byte(nil), m.GetData()...)) == 0 {\n\t\treturn 0, nil\n\t}",
+		"if _, err := env.Message(siteValidator); err != nil {",
+		"if len(append([]byte(nil), m.GetData()...)) == 0 {\n\t\treturn 0, nil\n\t}\n\tif _, err := env.Message(siteValidator); err != nil {",
 		[]string{byMemory},
 	},
 }
