@@ -3,18 +3,14 @@ package bench
 import (
 	"fmt"
 	"io"
-	"math"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
-	"golang.org/x/perf/benchmath"
 
 	"github.com/msgpath/msgpath/verdict"
+	"github.com/msgpath/msgpath/verdict/limits"
 )
-
-// confidence of the intervals of a [Ratio].
-const confidence = 0.95
 
 // A Ratio is a figure of one arm by that of another: the median over the runs of
 // a session, of each run's own ratio, since what two arms of one run share of the
@@ -36,18 +32,9 @@ func (r Ratio) String() string {
 	return fmt.Sprintf("%.2f (%.2f-%.2f)", r.Median, *r.Low, *r.High)
 }
 
-// ratioOf returns the ratio of a figure over pairs of runs, of which there is one
-// at least.
-func ratioOf(pairs [][2]verdict.Run, figure func(verdict.Run) float64) Ratio {
-	var ratios []float64
-	for _, p := range pairs {
-		ratios = append(ratios, figure(p[0])/figure(p[1]))
-	}
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(ratios, &benchmath.DefaultThresholds), confidence)
-	r := Ratio{Median: s.Center}
-	if !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0) {
-		r.Low, r.High = &s.Lo, &s.Hi
-	}
+// ratioOf returns the median of ratios, of which there is one at least.
+func ratioOf(ratios []float64) (r Ratio) {
+	r.Median, r.Low, r.High = verdict.MedianInterval(ratios)
 	return r
 }
 
@@ -65,17 +52,17 @@ type Comparison struct {
 // CompareArms compares an arm with another, its base. Without a pair of valid runs
 // the ratios are 0.
 func CompareArms(r verdict.Result, arm, base string) Comparison {
-	pairs := pairsOf(r, arm, base)
-	c := Comparison{Runs: len(pairs)}
+	ratios := func(figure func(verdict.Run) float64) []float64 { return limits.Ratios(r, Macro, arm, base, figure) }
+	rates := ratios(limits.Rate)
+	c := Comparison{Runs: len(rates)}
 	for _, i := range r.Invalid {
 		if i.Path == arm {
 			c.Invalid++
 		}
 	}
-	if len(pairs) > 0 {
-		c.Rate, c.CPU = ratioOf(pairs, perSecond), ratioOf(pairs, cpuPerMessage)
-		c.Allocs = ratioOf(pairs, func(r verdict.Run) float64 { return float64(r.Allocs) / float64(r.Messages) })
-		c.PeakHeap = ratioOf(pairs, func(r verdict.Run) float64 { return float64(r.PeakHeap) })
+	if len(rates) > 0 {
+		c.Rate, c.CPU, c.Allocs = ratioOf(rates), ratioOf(ratios(limits.CPU)), ratioOf(ratios(limits.Allocs))
+		c.PeakHeap = ratioOf(ratios(func(r verdict.Run) float64 { return float64(r.PeakHeap) }))
 	}
 	return c
 }
@@ -88,27 +75,6 @@ type Effect struct {
 	Path    string `json:"path"`
 	Comparison
 }
-
-// pairsOf returns the runs of two arms that have the same number.
-func pairsOf(r verdict.Result, arm, base string) (pairs [][2]verdict.Run) {
-	bases := make(map[int]verdict.Run)
-	for _, run := range r.Runs {
-		if run.Path == base {
-			bases[run.Number] = run
-		}
-	}
-	for _, run := range r.Runs {
-		if b, ok := bases[run.Number]; ok && run.Path == arm {
-			pairs = append(pairs, [2]verdict.Run{run, b})
-		}
-	}
-	return pairs
-}
-
-func perSecond(r verdict.Run) float64 { return float64(r.Messages) / float64(r.WallNanos) * 1e9 }
-
-// cpuPerMessage is in µs.
-func cpuPerMessage(r verdict.Run) float64 { return float64(r.CPUNanos) / float64(r.Messages) / 1e3 }
 
 // WriteEffects writes a table of what [Effects] finds in a result, as Markdown or
 // for a terminal. It returns an error where there is nothing to write of.
@@ -162,7 +128,7 @@ func describeEffects(r verdict.Result) string {
 		var rates, cpus []float64
 		for _, run := range r.Runs {
 			if isDefault(run.Path, path) {
-				rates, cpus = append(rates, perSecond(run)), append(cpus, cpuPerMessage(run))
+				rates, cpus = append(rates, limits.Rate(run)), append(cpus, limits.CPU(run)/1e3)
 			}
 		}
 		if len(rates) > 0 {

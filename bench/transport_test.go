@@ -127,7 +127,7 @@ func TestEffects(t *testing.T) {
 	allocs := map[string]uint64{base: 100, value: 300}
 	run := func(path string, number int, seconds float64) verdict.Run {
 		return verdict.Run{
-			Path: path, Number: number, Messages: 100, PeakHeap: 1000, Allocs: allocs[path],
+			Scenario: verdict.RunName(Macro, number), Path: path, Number: number, Messages: 100, PeakHeap: 1000, Allocs: allocs[path],
 			WallNanos: int64(seconds * 1e9), CPUNanos: int64(seconds * 2e9),
 		}
 	}
@@ -158,7 +158,7 @@ func TestEffects(t *testing.T) {
 			t.Errorf("ratio %v, want %s", got, name)
 		}
 	}
-	few := ratioOf([][2]verdict.Run{{run(value, 1, 2), run(base, 1, 1)}}, perSecond)
+	few := CompareArms(verdict.Result{Runs: []verdict.Run{run(value, 1, 2), run(base, 1, 1)}}, value, base).Rate
 	if few.Low != nil || few.High != nil || few.Median != 0.5 || math.IsNaN(few.Median) {
 		t.Errorf("one pair: %v", few)
 	}

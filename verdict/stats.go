@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"math"
 	"slices"
 	"strconv"
 
@@ -61,9 +62,22 @@ func spreadOf(runs []Run, figure func(Run) *float64) (spread, bool) {
 // Median returns the middle of values, of an even number the mean of the two in
 // the middle. Without a value it is not a number.
 func Median(values []float64) float64 {
+	median, _, _ := MedianInterval(values)
+	return median
+}
+
+// Confidence is that of the interval of [MedianInterval].
+const Confidence = 0.95
+
+// MedianInterval returns the median of values, as [Median] does, and the ends of
+// its interval by order statistics: nil where the values are too few for one.
+func MedianInterval(values []float64) (median float64, low, high *float64) {
 	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	const confidence = 0.95 // of the interval, which is not used
-	return benchmath.AssumeNothing.Summary(sample, confidence).Center
+	s := benchmath.AssumeNothing.Summary(sample, Confidence)
+	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+		return s.Center, nil, nil
+	}
+	return s.Center, &s.Lo, &s.Hi
 }
 
 // ends prints the least and the most of a sample.

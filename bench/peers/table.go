@@ -3,10 +3,12 @@ package peers
 import (
 	"fmt"
 	"io"
+	"slices"
 	"text/tabwriter"
 
 	"github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/verdict"
+	"github.com/msgpath/msgpath/verdict/limits"
 )
 
 // WriteTable writes what a result of [Arms] says, an arm a line: medians over runs
@@ -25,27 +27,22 @@ func WriteTable(w io.Writer, r verdict.Result) error {
 }
 
 func line(r verdict.Result, arm string) string {
-	runs := runsOf(r, arm)
-	if len(runs) == 0 {
+	all := limits.Of(r).Arms
+	i := slices.IndexFunc(all, func(a limits.Arm) bool { return a.Name == bench.Macro+" "+arm })
+	if i < 0 {
 		return "0\tn/a\tn/a\tn/a\tn/a\tn/a\tn/a"
 	}
-	per := func(figure func(verdict.Run) float64) float64 {
-		var values []float64
-		for _, run := range runs {
-			values = append(values, figure(run))
-		}
-		return verdict.Median(values)
-	}
-	rate := per(func(r verdict.Run) float64 { return float64(r.Messages) / float64(r.WallNanos) * 1e9 })
-	cpu := per(func(r verdict.Run) float64 { return float64(r.CPUNanos) / float64(r.Messages) / 1e3 })
-	allocs := per(func(r verdict.Run) float64 { return float64(r.Allocs) / float64(r.Messages) })
-	return fmt.Sprintf("%d\t%.0f\t%.0f\t%.0f\t%s\t%s", len(runs), rate, cpu, allocs, latency(runs), ratios(r, arm))
+	a := all[i]
+	return fmt.Sprintf("%d\t%.0f\t%.0f\t%.0f\t%s\t%s", a.Runs, a.Rate, a.CPU/1e3, a.Allocs, latency(r, arm), ratios(r, arm))
 }
 
-// latency returns the median of the medians in ms.
-func latency(runs []verdict.Run) string {
+// latency returns the median of an arm's medians in ms.
+func latency(r verdict.Result, arm string) string {
 	var values []float64
-	for _, run := range runs {
+	for _, run := range r.Runs {
+		if run.Path != arm {
+			continue
+		}
 		if run.LatencyP50 == nil {
 			return "n/a"
 		}
@@ -64,13 +61,4 @@ func ratios(r verdict.Result, arm string) string {
 		return "n/a\tn/a"
 	}
 	return fmt.Sprintf("%v\t%v", c.Rate, c.CPU)
-}
-
-func runsOf(r verdict.Result, arm string) (runs []verdict.Run) {
-	for _, run := range r.Runs {
-		if run.Path == arm {
-			runs = append(runs, run)
-		}
-	}
-	return runs
 }

@@ -10,16 +10,11 @@ import (
 	"os"
 	"os/exec"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/msgpath/msgpath/verdict"
 )
 
 // MinPairs is the fewest pairs for which an interval is worth printing.
 const MinPairs = 15
-
-// confidence of the interval of the median.
-const confidence = 0.95
 
 // An Overhead is what to measure.
 type Overhead struct {
@@ -161,7 +156,7 @@ func nanosPerMessage(data []byte) (float64, error) {
 		}
 		nanos = append(nanos, float64(run.CPUNanos)/float64(run.Messages))
 	}
-	return benchmath.AssumeNothing.Summary(benchmath.NewSample(nanos, &benchmath.DefaultThresholds), confidence).Center, nil
+	return verdict.Median(nanos), nil
 }
 
 // summarize returns the median of ratios and its interval, by order statistics.
@@ -169,7 +164,6 @@ func summarize(ratios []float64) (ratio, error) {
 	if len(ratios) < MinPairs {
 		return ratio{}, fmt.Errorf("provezero: %w: %d pairs, want at least %d", ErrNothing, len(ratios), MinPairs)
 	}
-	sample := benchmath.NewSample(ratios, &benchmath.DefaultThresholds)
-	s := benchmath.AssumeNothing.Summary(sample, confidence)
-	return ratio{s.Center, s.Lo, s.Hi, len(ratios)}, nil
+	median, low, high := verdict.MedianInterval(ratios)
+	return ratio{median, *low, *high, len(ratios)}, nil
 }

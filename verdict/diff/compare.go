@@ -33,7 +33,7 @@ func Compare(before, after verdict.Record, o Options) Comparison {
 	result := Comparison{
 		Rows: values(rows), Conditions: c.conditions,
 		Before: sideOf(Before, before), After: sideOf(After, after),
-		ByTurns: turns, MadeBy: o.MadeBy, StrictTimes: o.StrictTimes, Confidence: confidence,
+		ByTurns: turns, MadeBy: o.MadeBy, StrictTimes: o.StrictTimes, Confidence: verdict.Confidence,
 	}
 	result.tally()
 	result.Notes = slices.Concat(c.notes(), c.fewerRuns(), result.viewsNotes(), coresNote(c.conditions))

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/msgpath/msgpath/verdict"
 )
 
@@ -178,13 +176,10 @@ func newSample(s *samples) Sample {
 		}
 		return out
 	}
-	sum := benchmath.AssumeNothing.Summary(benchmath.NewSample(s.values(), &benchmath.DefaultThresholds), confidence)
-	out := Sample{N: len(s.points), NA: len(s.na), Min: finite(minOf(s)), Median: finite(sum.Center), Max: finite(maxOf(s))}
+	median, low, high := verdict.MedianInterval(s.values())
+	out := Sample{N: len(s.points), NA: len(s.na), Min: finite(minOf(s)), Median: finite(median), Max: finite(maxOf(s))}
 	if s.metric.Class != verdict.Count {
-		out.Low, out.High = finite(sum.Lo), finite(sum.Hi)
-	}
-	if out.Low == nil || out.High == nil {
-		out.Low, out.High = nil, nil
+		out.Low, out.High = low, high
 	}
 	return out
 }

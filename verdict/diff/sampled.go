@@ -13,9 +13,6 @@ import (
 	"github.com/msgpath/msgpath/verdict"
 )
 
-// confidence is that of the intervals of medians.
-const confidence = 0.95
-
 // alpha is the chance of a false alarm that all judged figures share.
 const alpha = 0.01
 

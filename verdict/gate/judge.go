@@ -7,13 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/msgpath/msgpath/verdict"
 )
-
-// confidence is that of the interval of a median by which times are judged.
-const confidence = 0.95
 
 // notANumber is what there is to say of a figure that is not known.
 const notANumber = "n/a, and a number is required"
@@ -201,30 +196,26 @@ func eachSample(r Range, s *series, values []float64, base float64) outcome {
 
 // middle returns the median of values as an outcome yet to be judged.
 func middle(s *series, values []float64) outcome {
-	return outcome{at: s, value: summary(values).Center, shown: true}
-}
-
-func summary(values []float64) benchmath.Summary {
-	sample := benchmath.NewSample(slices.Clone(values), &benchmath.DefaultThresholds)
-	return benchmath.AssumeNothing.Summary(sample, confidence)
+	return outcome{at: s, value: verdict.Median(values), shown: true}
 }
 
 // intervalOf returns the interval of the median; one without ends where the
 // samples are too few to know both.
 func intervalOf(values []float64) interval {
-	s := summary(values)
-	if math.IsInf(s.Lo, 0) || math.IsInf(s.Hi, 0) {
+	_, low, high := verdict.MedianInterval(values)
+	if low == nil {
 		return interval{math.Inf(-1), math.Inf(1)}
 	}
-	return interval{s.Lo, s.Hi}
+	return interval{*low, *high}
 }
 
-// leastSamples is the fewest samples whose median has an interval at confidence:
+// leastSamples is the fewest samples whose median has an interval at
+// [verdict.Confidence]:
 // of fewer, the chance that all lie on one side of the true median is larger than
 // that allows.
 var leastSamples = func() int {
 	for n := 1; ; n++ {
-		if 1-math.Pow(2, float64(1-n)) >= confidence {
+		if 1-math.Pow(2, float64(1-n)) >= verdict.Confidence {
 			return n
 		}
 	}
@@ -234,5 +225,5 @@ func undecided(samples int) string {
 	if samples < leastSamples {
 		return fmt.Sprintf("%d samples are too few for an interval of the median: %d are needed", samples, leastSamples)
 	}
-	return fmt.Sprintf("the median's %g %% interval lies on both sides of the limit", 100*confidence)
+	return fmt.Sprintf("the median's %g %% interval lies on both sides of the limit", 100*verdict.Confidence)
 }

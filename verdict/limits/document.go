@@ -83,16 +83,13 @@ func armOf(name string, runs []verdict.Run) Arm {
 		}
 		return verdict.Median(values)
 	}
-	per := func(of func(verdict.Run) float64) float64 {
-		return median(func(r verdict.Run) float64 { return of(r) / float64(r.Messages) })
-	}
 	return Arm{
 		Name: name, Runs: len(runs), Messages: runs[0].Messages,
 		Rate:       median(Rate),
-		CPU:        per(func(r verdict.Run) float64 { return float64(r.CPUNanos) }),
-		Allocated:  per(func(r verdict.Run) float64 { return float64(r.AllocBytes) }),
-		Allocs:     per(func(r verdict.Run) float64 { return float64(r.Allocs) }),
-		LiveHeap:   median(func(r verdict.Run) float64 { return float64(r.LiveDelta) }),
+		CPU:        median(CPU),
+		Allocated:  median(func(r verdict.Run) float64 { return float64(r.AllocBytes) / float64(r.Messages) }),
+		Allocs:     median(Allocs),
+		LiveHeap:   median(LiveHeap),
 		Collection: median(func(r verdict.Run) float64 { return float64(r.GCCollect) }),
 	}
 }
@@ -102,6 +99,9 @@ func Rate(r verdict.Run) float64 { return float64(r.Messages) / (float64(r.WallN
 
 // CPU is the CPU time of a run in ns a message.
 func CPU(r verdict.Run) float64 { return float64(r.CPUNanos) / float64(r.Messages) }
+
+// Allocs is how often a run allocated, a message.
+func Allocs(r verdict.Run) float64 { return float64(r.Allocs) / float64(r.Messages) }
 
 // LiveHeap is what a run left alive, bytes.
 func LiveHeap(r verdict.Run) float64 { return float64(r.LiveDelta) }

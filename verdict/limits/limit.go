@@ -7,13 +7,8 @@ import (
 	"slices"
 	"strconv"
 
-	"golang.org/x/perf/benchmath"
-
 	"github.com/msgpath/msgpath/verdict"
 )
-
-// Confidence is that of an interval.
-const Confidence = 0.95
 
 // A Limit is one figure and what it should reach.
 type Limit struct {
@@ -64,14 +59,12 @@ func judged(l Limit) Limit {
 		l.Values = nil
 		return l
 	}
-	s := benchmath.AssumeNothing.Summary(benchmath.NewSample(slices.Clone(l.Values), &benchmath.DefaultThresholds), Confidence)
-	l.Median = &s.Center
-	switch lo, hi := slices.Min(l.Values), slices.Max(l.Values); {
-	case l.Exact:
-		l.Low, l.High = &lo, &hi
-	case !math.IsInf(s.Lo, 0) && !math.IsInf(s.Hi, 0):
-		l.Low, l.High = &s.Lo, &s.Hi
+	median, low, high := verdict.MedianInterval(l.Values)
+	l.Median = &median
+	if l.Exact {
+		low, high = new(slices.Min(l.Values)), new(slices.Max(l.Values))
 	}
+	l.Low, l.High = low, high
 	l.Verdict = l.judge()
 	return l
 }

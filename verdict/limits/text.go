@@ -58,7 +58,7 @@ func (d Document) notes() (notes []string) {
 }
 
 func (d Document) limitTable() table.Writer {
-	t := newTable("llrrrrl", "what", "figure", "target", "median", fmt.Sprintf("%.0f %% interval", 100*Confidence), "n", "verdict")
+	t := newTable("llrrrrl", "what", "figure", "target", "median", fmt.Sprintf("%.0f %% interval", 100*verdict.Confidence), "n", "verdict")
 	last := ""
 	for _, l := range d.Limits {
 		name := l.Name
