@@ -122,7 +122,7 @@ func TestMeshThatDoesNotStart(t *testing.T) {
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	m := NewMesh(NodeOptions{Archive: "memory"}, MeshOptions{Peers: 1})
+	m := newMesh(NodeOptions{Archive: "memory"}, MeshOptions{Peers: 1})
 	if err := m.Start(ctx, nil); err == nil {
 		t.Error("it started")
 	}

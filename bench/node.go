@@ -172,12 +172,13 @@ const keptViews = 16
 func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }
 
 // expect notes what must have arrived in the end, before anything could alter
-// it.
-func (t *nodeTarget) expect(messages []*pb.WakuMessage) {
+// it: message i on topics[i%len(topics)].
+func (t *nodeTarget) expect(messages []*pb.WakuMessage, topics ...string) {
 	t.delivered = make(chan Delivery, len(messages))
 	t.want = make(map[message.Key]bool, len(messages))
-	for _, m := range messages {
-		t.want[message.Key{Timestamp: m.GetTimestamp(), Hash: t.options.Hash.Sum(PubsubTopic, m)}] = true //msgpath:uncounted of what is published, before the run
+	for i, m := range messages {
+		sum := t.options.Hash.Sum(topics[i%len(topics)], m) //msgpath:uncounted of what is published, before the run
+		t.want[message.Key{Timestamp: m.GetTimestamp(), Hash: sum}] = true
 	}
 }
 
@@ -193,19 +194,28 @@ func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, liste
 // deliver is the application of the receiving node: it reads the number of each
 // message and reports it.
 func (t *nodeTarget) deliver(_ context.Context, env *message.Envelope) error {
-	m, err := env.Message(siteApp)
+	index, err := number(env)
 	if err != nil {
 		return err
-	}
-	index, ok := PayloadIndex(m.GetPayload())
-	if !ok {
-		return fmt.Errorf("bench: payload of %d bytes holds no number", len(m.GetPayload()))
 	}
 	if len(t.views) < keptViews {
 		t.views = append(t.views, env)
 	}
-	t.delivered <- Delivery{Index: int(index), At: time.Now(), Committed: t.committed}
+	t.delivered <- Delivery{Index: index, At: time.Now(), Committed: t.committed}
 	return nil
+}
+
+// number returns the number of a message.
+func number(env *message.Envelope) (int, error) {
+	m, err := env.Message(siteApp)
+	if err != nil {
+		return 0, err
+	}
+	index, ok := PayloadIndex(m.GetPayload())
+	if !ok {
+		return 0, fmt.Errorf("bench: payload of %d bytes holds no number", len(m.GetPayload()))
+	}
+	return int(index), nil
 }
 
 // Views hashes the message of each kept Envelope again. All consumers were done
@@ -217,7 +227,7 @@ func (t *nodeTarget) Views() (int, error) {
 		if err != nil {
 			return 0, err
 		}
-		sum := t.options.Hash.Sum(PubsubTopic, m) //msgpath:uncounted verifies, after the run
+		sum := t.options.Hash.Sum(env.Topic(), m) //msgpath:uncounted verifies, after the run
 		if !t.want[message.Key{Timestamp: m.GetTimestamp(), Hash: sum}] {
 			return 0, invalid("a message that the receiver shared between its consumers now has hash %v: altered after its decode", sum)
 		}
@@ -250,7 +260,7 @@ type microTarget struct {
 func NewMicro(o NodeOptions) Target { return &microTarget{nodeTarget: nodeTarget{options: o}} }
 
 func (t *microTarget) Start(ctx context.Context, messages []*pb.WakuMessage) error {
-	t.expect(messages)
+	t.expect(messages, PubsubTopic)
 	topic := PubsubTopic
 	t.received = make([]*pubsub.Message, len(messages))
 	for i, m := range messages {
@@ -288,7 +298,7 @@ type macroTarget struct {
 func NewMacro(o NodeOptions) Target { return &macroTarget{nodeTarget: nodeTarget{options: o}} }
 
 func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
-	t.expect(messages)
+	t.expect(messages, PubsubTopic)
 	t.messages, t.settling = messages, newSettling(len(messages))
 	app := func(context.Context, *message.Envelope) error {
 		t.handled <- struct{}{}

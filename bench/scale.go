@@ -189,12 +189,7 @@ func (s *scaling) reserve() {
 			pages = max(pages, s.shape(d, x).archivePages())
 		}
 	}
-	if pages <= reservedPages() {
-		return
-	}
-	if err := ReservePages(archivePage, pages); err != nil {
-		s.result.Limitations = append(s.result.Limitations, fmt.Sprintf("Memory of the archive was not mapped beforehand: %v.", err))
-	}
+	s.result.Limitations = append(s.result.Limitations, reserveArchive(pages)...)
 }
 
 // measure measures one row.
@@ -258,12 +253,13 @@ func (s *scaling) measureValue(ctx context.Context, d dimension, x, number int, 
 // run makes one run, and says why if it is not valid.
 func (s *scaling) run(ctx context.Context, set shape, path string) (run scale.Run, invalid string, err error) {
 	arm, traffic := set.arm(path)
-	result, err := RunArms(ctx, set.options(s.options), []Arm{arm})
+	o := set.options(s.options)
+	result, err := RunArms(ctx, o, []Arm{arm})
 	if err != nil {
 		return run, "", err
 	}
-	for _, l := range result.Limitations {
-		if !slices.Contains(s.result.Limitations, l) && strings.HasPrefix(l, "Only ") {
+	for _, l := range result.Limitations[len(limitations(o)):] { // of this run: those of all are said already
+		if !slices.Contains(s.result.Limitations, l) {
 			s.result.Limitations = append(s.result.Limitations, l)
 		}
 	}

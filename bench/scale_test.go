@@ -171,7 +171,7 @@ func TestWhatDoesNotFitIsSkipped(t *testing.T) {
 // TestProcessorsAreGivenBack: a target changes GOMAXPROCS while it runs.
 func TestProcessorsAreGivenBack(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
-	target := &onProcessors{accountable: &idle{}, want: before + 1}
+	target := shape{processors: before + 1}.onProcessors(&idle{})
 	if err := target.Close(); err != nil || runtime.GOMAXPROCS(0) != before {
 		t.Error("a target that never started changed it", err)
 	}
@@ -183,7 +183,7 @@ func TestProcessorsAreGivenBack(t *testing.T) {
 			t.Errorf("it is %d after Close, want %d (%v)", runtime.GOMAXPROCS(0), before, err)
 		}
 	}
-	if n, err := target.Views(); n != 0 || err != nil {
+	if n, err := target.(Viewer).Views(); n != 0 || err != nil {
 		t.Errorf("%d views, %v", n, err)
 	}
 }

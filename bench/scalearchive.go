@@ -10,12 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/sqlite"
-	"github.com/msgpath/msgpath/message"
-	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/verdict"
 	"github.com/msgpath/msgpath/verdict/scale"
 )
@@ -79,7 +75,7 @@ func (s *scaling) fillArchive(ctx context.Context, number int, tell func(mark in
 		return err
 	}
 	defer func() { err = errors.Join(err, backend.Close()) }()
-	filler := filler{backend: backend, seed: s.options.Seed, base: time.Now().UnixNano()}
+	filler := filler{backend: backend, seed: s.options.Seed, base: time.Now()}
 	for _, mark := range archiveMarks(s.options.Quick) {
 		s.progress.Step(fmt.Sprintf("%s %d, run %d", archiveRow, mark, number))
 		if err := filler.fill(ctx, mark-archiveMeasured(s.options.Quick)); err != nil {
@@ -98,22 +94,14 @@ func (s *scaling) fillArchive(ctx context.Context, number int, tell func(mark in
 type filler struct {
 	backend archive.Backend
 	seed    uint64
-	base    int64 // timestamp of row 0, ns
-	held    int   // rows inserted so far
+	base    time.Time // timestamp of row 0
+	held    int       // rows inserted so far
 }
 
 // rows returns the rows up to number end.
 func (f *filler) rows(end int) []archive.Row {
-	rows := make([]archive.Row, 0, max(0, end-f.held))
-	for i := f.held; i < end; i++ {
-		m := &pb.WakuMessage{
-			Payload: newPayload(f.seed, i, archivePayload), ContentTopic: ContentTopic,
-			Version: proto.Uint32(workloadVersion), Timestamp: proto.Int64(f.base + int64(i)),
-		}
-		key := message.Key{Timestamp: m.GetTimestamp(), Hash: message.Blake3.Sum(PubsubTopic, m)} //msgpath:uncounted of what is stored, outside the measured part
-		rows = append(rows, archive.Row{Key: key, Topic: PubsubTopic, Message: m})
-	}
-	return rows
+	w := NewWorkload(f.seed, oneSize(archivePayload), PubsubTopic, max(0, end-f.held), f.base, f.held)
+	return rowsOf(w.Messages)
 }
 
 // fill inserts until end rows are held, and measures nothing.

@@ -1,13 +1,11 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"runtime"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 
-	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -174,7 +172,7 @@ func (s shape) arm(path string) (arm Arm, traffic func() *Traffic) {
 	traffic = func() *Traffic { return nil }
 	if path == PathRaw {
 		arm.Target = func(n NodeOptions) Target {
-			return &onProcessors{accountable: &rawTarget{options: RawOptions{Base: n.Base}}, want: s.processors}
+			return s.onProcessors(&rawTarget{options: RawOptions{Base: n.Base}})
 		}
 		return arm, traffic
 	}
@@ -182,12 +180,20 @@ func (s shape) arm(path string) (arm Arm, traffic func() *Traffic) {
 	arm.Target = func(n NodeOptions) Target {
 		n.Reach = relay.ReachNode
 		mesh = newMesh(n, s.mesh)
-		return &onProcessors{accountable: mesh, want: s.processors}
+		return s.onProcessors(mesh)
 	}
 	return arm, func() *Traffic {
 		t := mesh.Traffic()
 		return &t
 	}
+}
+
+// onProcessors returns a target that is driven with the shape's GOMAXPROCS.
+func (s shape) onProcessors(t checked) Target {
+	if s.processors == 0 {
+		return t
+	}
+	return &tuned{checked: t, set: processorsSet(s.processors)}
 }
 
 // memory returns about how many bytes a run takes at its peak.
@@ -197,47 +203,4 @@ func (s shape) memory() uint64 {
 }
 
 // archivePages returns as many pages of an archive in memory as a run asks for.
-func (s shape) archivePages() int {
-	of := session{options: Options{Profile: s.profile, Messages: s.messages, WarmupMacro: DefaultWarmupMacro}}
-	return of.archivePages(job{Arm: Arm{Scenario: Macro}})
-}
-
-// An accountable is a target whose run can be verified.
-type accountable interface {
-	Target
-	Accountant
-	Verifier
-}
-
-// onProcessors is a target that is driven with another GOMAXPROCS, from its Start
-// to its Close.
-type onProcessors struct {
-	accountable
-	want, before int // 0: as they are
-}
-
-var _ Viewer = (*onProcessors)(nil)
-
-// Views asks the target, if it has any.
-func (t *onProcessors) Views() (int, error) {
-	if v, ok := t.accountable.(Viewer); ok {
-		return v.Views()
-	}
-	return 0, nil
-}
-
-func (t *onProcessors) Start(ctx context.Context, messages []*pb.WakuMessage) error {
-	if t.want > 0 {
-		t.before = runtime.GOMAXPROCS(t.want)
-	}
-	return t.accountable.Start(ctx, messages)
-}
-
-func (t *onProcessors) Close() error {
-	err := t.accountable.Close()
-	if t.before > 0 {
-		runtime.GOMAXPROCS(t.before)
-		t.before = 0
-	}
-	return err
-}
+func (s shape) archivePages() int { return archivePages(s.profile, s.messages+DefaultWarmupMacro) }

@@ -96,34 +96,38 @@ const (
 // what the machine has to give, and maps the pages of an archive in memory once
 // for all runs. What it cannot do is a limitation of the result.
 func (s *session) prepareMemory(jobs []job) {
-	limit := func(format string, args ...any) {
-		s.result.Limitations = append(s.result.Limitations, fmt.Sprintf(format, args...))
-	}
 	var payload int64
 	pages := 0
 	for _, j := range jobs {
 		payload = max(payload, s.options.Profile.payloadBytes(s.count(j)))
 		if s.archive(j) == DefaultArchive {
-			pages = max(pages, s.archivePages(j))
+			pages = max(pages, archivePages(s.options.Profile, s.count(j)+s.warmup(j)))
 		}
 	}
 	s.heap = fixedHeap + heapPerPayload*int(payload)
 	if free, err := mem.VirtualMemory(); err == nil && s.heap > int(free.Available/2) {
-		limit("Only %d MB of heap were mapped before each run, not %d: the machine has no more to give.", free.Available/2e6, s.heap/1e6)
+		s.result.Limitations = append(s.result.Limitations, fmt.Sprintf(
+			"Only %d MB of heap were mapped before each run, not %d: the machine has no more to give.", free.Available/2e6, s.heap/1e6))
 		s.heap = int(free.Available / 2)
 	}
-	if pages <= reservedPages() {
-		return
-	}
-	if err := ReservePages(archivePage, pages); err != nil {
-		limit("Memory of the archive was not mapped beforehand: %v.", err)
-	}
+	s.result.Limitations = append(s.result.Limitations, reserveArchive(pages)...)
 }
 
-// archivePages returns how many pages hold all messages of a run.
-func (s *session) archivePages(j job) int {
-	messages := s.count(j) + s.warmup(j)
-	return (int(1.1*float64(s.options.Profile.payloadBytes(messages)))+rowBytes*messages)/archivePage + fixedPages
+// reserveArchive maps the pages of an archive in memory unless so many are mapped,
+// and returns the limitation of a result for which it could not.
+func reserveArchive(pages int) (limitations []string) {
+	if pages <= reservedPages() {
+		return nil
+	}
+	if err := ReservePages(archivePage, pages); err != nil {
+		return []string{fmt.Sprintf("Memory of the archive was not mapped beforehand: %v.", err)}
+	}
+	return nil
+}
+
+// archivePages returns how many pages hold so many messages.
+func archivePages(p Profile, messages int) int {
+	return (int(1.1*float64(p.payloadBytes(messages)))+rowBytes*messages)/archivePage + fixedPages
 }
 
 // run makes one run and files it, valid or not.

@@ -1,15 +1,12 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"runtime"
-	"runtime/debug"
 	"slices"
 	"strings"
 
-	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
@@ -82,13 +79,7 @@ func onProcess(name string, percent int, limit int64) choice {
 	if limit < 0 {
 		limit = math.MaxInt64
 	}
-	return choice{name: name, run: func() func() {
-		oldPercent, oldLimit := debug.SetGCPercent(percent), debug.SetMemoryLimit(limit)
-		return func() {
-			debug.SetGCPercent(oldPercent)
-			debug.SetMemoryLimit(oldLimit)
-		}
-	}}
+	return choice{name: name, run: collectorSet(percent, limit)}
 }
 
 // TransportOptions returns the names of the options that [TransportArms] tries.
@@ -158,43 +149,6 @@ func transportTarget(path string, o NodeOptions) checked {
 	}
 	o.Reach = relay.ReachNode
 	return &macroTarget{nodeTarget: nodeTarget{options: o}}
-}
-
-// checked is a Target whose runs are verified.
-type checked interface {
-	Target
-	Accountant
-	Verifier
-}
-
-// tuned is a Target of a process whose runtime is set otherwise, from Start to
-// Close.
-type tuned struct {
-	checked
-	set  func() (undo func())
-	undo func()
-}
-
-func (t *tuned) Start(ctx context.Context, messages []*pb.WakuMessage) error {
-	t.undo = t.set()
-	return t.checked.Start(ctx, messages)
-}
-
-func (t *tuned) Close() error {
-	err := t.checked.Close()
-	if t.undo != nil {
-		t.undo()
-		t.undo = nil
-	}
-	return err
-}
-
-// Views is that of the target, if it has any.
-func (t *tuned) Views() (int, error) {
-	if v, ok := t.checked.(Viewer); ok {
-		return v.Views()
-	}
-	return 0, nil
 }
 
 // Effects compares, in a result of [TransportArms], each value with the default of
