@@ -92,19 +92,17 @@ type speed struct {
 	name                   string
 	scenario, arm, control string
 	target                 float64
+	bound                  string // an arm that no path can be faster than; "": none
 }
 
-// microNothing is what the hash bounds.
-const microNothing = "micro zerocopy / baseline, no archive"
-
 var speeds = []speed{
-	{"macro zerocopy, no archive / raw", Macro, armNothing, armRaw, 0.95},
-	{"macro zerocopy, no archive / raw, cheap id", Macro, armNothing, armCheap, 0.80},
-	{"macro zerocopy, in memory / raw", Macro, armMemory, armRaw, 0.80},
-	{"macro zerocopy, on disk / raw", Macro, armDisk, armRaw, 0.50},
-	{microNothing, Micro, armNothing, armBase, 11},
-	{"micro zerocopy / baseline, in memory", Micro, armMemory, armBaseInRAM, 8},
-	{"micro zerocopy / baseline, on disk", Micro, armDisk, armBaseDisk, 4},
+	{"macro zerocopy, no archive / raw", Macro, armNothing, armRaw, 0.95, ""},
+	{"macro zerocopy, no archive / raw, cheap id", Macro, armNothing, armCheap, 0.80, ""},
+	{"macro zerocopy, in memory / raw", Macro, armMemory, armRaw, 0.80, ""},
+	{"macro zerocopy, on disk / raw", Macro, armDisk, armRaw, 0.50, ""},
+	{"micro zerocopy / baseline, no archive", Micro, armNothing, armBase, 11, armHash},
+	{"micro zerocopy / baseline, in memory", Micro, armMemory, armBaseInRAM, 8, ""},
+	{"micro zerocopy / baseline, on disk", Micro, armDisk, armBaseDisk, 4, ""},
 }
 
 // Limits measures everything that has a target and judges it. The error is for
@@ -122,13 +120,13 @@ func Limits(ctx context.Context, o LimitsOptions) (limits.Document, error) {
 	for _, s := range speeds {
 		d.Limits = append(d.Limits, s.limits(result)...)
 	}
-	noteHash(d.Limits, result)
 	d.Limits = append(d.Limits, liveHeap(result), passes(result))
-	for _, measure := range []func(context.Context) (limits.Limit, error){o.insertLater, o.insertEach, o.allocated, o.overhead} {
-		l, err := measure(ctx)
+	for _, m := range o.measured() {
+		values, err := m.values(ctx)
 		if ctx.Err() != nil {
 			return limits.Document{}, ctx.Err()
 		}
+		l := m.judge(m.name, m.figure, "", m.target, values)
 		if err != nil {
 			l = l.Without(err.Error())
 		}
@@ -153,21 +151,11 @@ func (s speed) limits(r verdict.Result) []limits.Limit {
 	arm := s.scenario + " " + s.arm
 	cpu := limits.Ratios(r, s.scenario, s.control, s.arm, limits.CPU) // the other way round: more is better
 	rate := limits.Ratios(r, s.scenario, s.arm, s.control, limits.Rate)
-	return []limits.Limit{
-		limits.Least(s.name, "msg/s", arm, s.target, rate),
-		limits.Least(s.name, "1 / CPU time", arm, s.target, cpu),
+	cost := limits.Least(s.name, "1 / CPU time", arm, s.target, cpu)
+	if ratios := limits.Ratios(r, s.scenario, s.control, s.bound, limits.CPU); len(ratios) > 0 {
+		cost.Note = fmt.Sprintf("%s takes 1/%.1f of the CPU time of baseline", s.bound, verdict.Median(ratios))
 	}
-}
-
-// noteHash says beside what micro without an archive reached what the hash alone
-// would: no path that names its messages can be faster.
-func noteHash(all []limits.Limit, r verdict.Result) {
-	for i, l := range all {
-		ratios := limits.Ratios(r, Micro, armBase, armHash, limits.CPU)
-		if l.Name == microNothing && l.Figure == "1 / CPU time" && len(ratios) > 0 {
-			all[i].Note = fmt.Sprintf("the hash alone takes 1/%.1f of the CPU time of baseline", verdict.Median(ratios))
-		}
-	}
+	return []limits.Limit{limits.Least(s.name, "msg/s", arm, s.target, rate), cost}
 }
 
 func liveHeap(r verdict.Result) limits.Limit {
@@ -201,58 +189,63 @@ func passes(r verdict.Result) limits.Limit {
 	return limits.Exactly(l.Name, l.Figure, *l.AtMost, slices.Compact(values))
 }
 
-// workload returns a run's messages and those of its warm-up behind them.
-func (o LimitsOptions) workload(n, warmup int) Workload {
-	return NewWorkload(o.Seed, o.Profile, PubsubTopic, n+warmup, time.Now(), 0)
+// workload returns so many messages.
+func (o LimitsOptions) workload(messages int) Workload {
+	return NewWorkload(o.Seed, o.Profile, PubsubTopic, messages, time.Now(), 0)
 }
 
-func (o LimitsOptions) insertLater(ctx context.Context) (limits.Limit, error) {
-	return o.insert(ctx, sqlite.SyncLater, "archive insert / append, synced beside")
+// measured is a limit on what is measured outside of the session.
+type measured struct {
+	name, figure string
+	judge        func(name, figure, arm string, target float64, values []float64) limits.Limit
+	target       float64
+	values       func(context.Context) ([]float64, error)
 }
 
-func (o LimitsOptions) insertEach(ctx context.Context) (limits.Limit, error) {
-	return o.insert(ctx, sqlite.SyncEach, "archive insert / append, synced each batch")
+func (o LimitsOptions) measured() []measured {
+	return []measured{
+		{"archive insert / append, synced beside", "msg/s", limits.Least, 0.45, o.insert(sqlite.SyncLater)},
+		{"archive insert / append, synced each batch", "msg/s", limits.Least, 0.45, o.insert(sqlite.SyncEach)},
+		{"allocated by a receiver alone, on disk", "bytes / payload", limits.Most, 1.15, o.allocated},
+		{"micro zerocopy, counting / production", "CPU time", limits.Most, 1.02, o.overhead},
+	}
 }
 
 // insert measures the archive on disk alone beside a file to which the same bytes
 // are appended at the same durability.
-func (o LimitsOptions) insert(ctx context.Context, sync sqlite.Sync, name string) (limits.Limit, error) {
-	const figure, target = "msg/s", 0.45
-	l := limits.Least(name, figure, "", target, nil)
-	messages := o.workload(o.Micro, 0).Messages
-	var values []float64
-	for range o.Runs {
-		appended, err := AppendRate(ctx, o.File+".append", sync, messages, archive.DefaultBatch)
-		if err != nil {
-			return l, err
+func (o LimitsOptions) insert(sync sqlite.Sync) func(context.Context) ([]float64, error) {
+	return func(ctx context.Context) (values []float64, err error) {
+		messages := o.workload(o.Micro).Messages
+		for range o.Runs {
+			appended, err := AppendRate(ctx, o.File+".append", sync, messages, archive.DefaultBatch)
+			if err != nil {
+				return nil, err
+			}
+			inserted, err := InsertRate(ctx, "sqlite:"+o.File, sync, messages, archive.DefaultBatch)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, appended.Wall.Seconds()/inserted.Wall.Seconds())
 		}
-		inserted, err := InsertRate(ctx, "sqlite:"+o.File, sync, messages, archive.DefaultBatch)
-		if err != nil {
-			return l, err
-		}
-		values = append(values, appended.Wall.Seconds()/inserted.Wall.Seconds())
+		return values, nil
 	}
-	return limits.Least(name, figure, "", target, values), nil
 }
 
 // allocated measures what a receiver allocates that is alone in its process.
-func (o LimitsOptions) allocated(ctx context.Context) (limits.Limit, error) {
-	const name, figure, target = "allocated by a receiver alone, on disk", "bytes / payload", 1.15
-	l := limits.Most(name, figure, "", target, nil)
+func (o LimitsOptions) allocated(ctx context.Context) (values []float64, err error) {
 	if o.Receiver == nil {
-		return l, errors.New("no program to start")
+		return nil, errors.New("no program to start")
 	}
-	var values []float64
 	for range o.Alone {
-		w := o.workload(o.Micro, o.WarmupMacro)
+		w := o.workload(o.Micro + o.WarmupMacro)
 		run, err := o.alone(ctx, w)
 		if err != nil {
-			return l, err
+			return nil, err
 		}
 		measured := Workload{Messages: w.Messages[o.WarmupMacro:]}
 		values = append(values, float64(run.AllocBytes)/float64(measured.PayloadBytes()))
 	}
-	return limits.Most(name, figure, "", target, values), nil
+	return values, nil
 }
 
 func (o LimitsOptions) alone(ctx context.Context, w Workload) (run verdict.Run, err error) {
@@ -265,15 +258,9 @@ func (o LimitsOptions) alone(ctx context.Context, w Workload) (run verdict.Run, 
 	return Alone(ctx, o.Receiver(ctx, archive), w.Messages, o.WarmupMacro, o.Window)
 }
 
-func (o LimitsOptions) overhead(ctx context.Context) (limits.Limit, error) {
-	const name, figure, target = "micro zerocopy, counting / production", "CPU time", 1.02
-	l := limits.Most(name, figure, "", target, nil)
+func (o LimitsOptions) overhead(ctx context.Context) ([]float64, error) {
 	if o.Overhead == nil {
-		return l, errors.New("no checkout to build from")
+		return nil, errors.New("no checkout to build from")
 	}
-	values, err := o.Overhead(ctx, o.Runs)
-	if err != nil {
-		return l, err
-	}
-	return limits.Most(name, figure, "", target, values), nil
+	return o.Overhead(ctx, o.Runs)
 }
