@@ -44,33 +44,22 @@ const (
 	sideRoom  vg.Length = 34 // the labels of the vertical scale
 )
 
-// columns returns how many charts stand beside each other.
-func (s curves) columns(width vg.Length) int {
-	fit := int((width + cellGap) / (cellLeast + cellGap))
-	return max(1, min(fit, len(s.cells)))
+func (s curves) tiles() tiles {
+	return tiles{
+		count: len(s.cells), most: len(s.cells), least: cellLeast, widest: 2 * cellLeast,
+		high: cellTitle + cellChart + cellScale, gap: cellGap, below: cellGap,
+	}
 }
 
 func (s curves) height(width vg.Length) vg.Length {
-	columns := s.columns(width)
-	rows := (len(s.cells) + columns - 1) / columns
-	return stripTitle + vg.Length(rows)*(cellTitle+cellChart+cellScale+cellGap) - cellGap + unitRoom
+	return stripTitle + s.tiles().height(width) + unitRoom
 }
 
 func (s curves) paint(c draw.Canvas) {
-	width := c.Max.X - c.Min.X
 	lettering{tone: ink, bold: true, size: 14}.draw(c, c.Min.X, c.Max.Y-stripTitle/2, s.title)
 	s.paintKeys(c)
-	columns := s.columns(width)
-	each := min(2*cellLeast, (width+cellGap)/vg.Length(columns)-cellGap)
-	step := cellTitle + cellChart + cellScale + cellGap
 	for i, cell := range s.cells {
-		x := c.Min.X + vg.Length(i%columns)*(each+cellGap)
-		y := c.Max.Y - stripTitle - vg.Length(i/columns)*step
-		area := c
-		area.Rectangle = vg.Rectangle{
-			Min: vg.Point{X: x, Y: y - cellTitle - cellChart - cellScale}, Max: vg.Point{X: x + each, Y: y},
-		}
-		s.paintCell(area, cell)
+		s.paintCell(s.tiles().area(c, i), cell)
 	}
 	lettering{tone: muted}.draw(c, c.Min.X+sideRoom, c.Min.Y+unitRoom/2-2, s.unit)
 }
@@ -121,9 +110,7 @@ type plotLines cell
 // Plot implements [plot.Plotter].
 func (l plotLines) Plot(c draw.Canvas, chart *plot.Plot) {
 	x, y := chart.Transforms(&c)
-	for _, v := range major(chart.Y) {
-		c.StrokeLine2(line(rule, 1), c.Min.X, y(v), c.Max.X, y(v))
-	}
+	across(c, chart)
 	if len(l.lines) == 0 {
 		lettering{tone: muted}.draw(c, c.Min.X+4, c.Min.Y+10, notAvailable)
 	}

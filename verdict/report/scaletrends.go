@@ -91,31 +91,20 @@ func (s trends) room() vg.Length {
 	return vg.Length(s.titleLines())*trendLine + 6 + trendChart + cellScale + unitRoom
 }
 
-func (s trends) columns(width vg.Length) int {
-	fit := int((width + trendGap) / (trendLeast + trendGap))
-	return max(1, min(fit, len(s.trends)))
+func (s trends) tiles() tiles {
+	return tiles{
+		count: len(s.trends), most: len(s.trends), least: trendLeast,
+		high: s.room(), gap: trendGap, below: trendGap,
+	}
 }
 
-func (s trends) height(width vg.Length) vg.Length {
-	columns := s.columns(width)
-	rows := (len(s.trends) + columns - 1) / columns
-	return stripTitle + vg.Length(rows)*(s.room()+trendGap) - trendGap
-}
+func (s trends) height(width vg.Length) vg.Length { return stripTitle + s.tiles().height(width) }
 
 func (s trends) paint(c draw.Canvas) {
-	width := c.Max.X - c.Min.X
-	title := lettering{tone: ink, bold: true, size: 14}
-	title.draw(c, c.Min.X, c.Max.Y-stripTitle/2, s.title)
-	lettering{tone: muted}.draw(c, c.Min.X+title.width(s.title)+10, c.Max.Y-stripTitle/2, s.unit)
-	columns := s.columns(width)
-	each := (width+trendGap)/vg.Length(columns) - trendGap
+	heading(c, s.title, s.unit)
 	high := s.powersHigh()
 	for i, p := range s.trends {
-		x := c.Min.X + vg.Length(i%columns)*(each+trendGap)
-		y := c.Max.Y - stripTitle - vg.Length(i/columns)*(s.room()+trendGap)
-		area := c
-		area.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - s.room()}, Max: vg.Point{X: x + each, Y: y}}
-		p.paint(area, vg.Length(s.titleLines())*trendLine+6, high)
+		p.paint(s.tiles().area(c, i), vg.Length(s.titleLines())*trendLine+6, high)
 	}
 }
 
@@ -220,9 +209,7 @@ func brief(v float64) string {
 // Plot implements [plot.Plotter].
 func (p trend) Plot(c draw.Canvas, chart *plot.Plot) {
 	x, y := chart.Transforms(&c)
-	for _, v := range major(chart.Y) {
-		c.StrokeLine2(line(rule, 1), c.Min.X, y(v), c.Max.X, y(v))
-	}
+	across(c, chart)
 	for _, l := range p.lines {
 		if len(l.curve) == 2 {
 			c.StrokeLine2(line(l.tone, 1.25), x(l.curve[0].X), y(l.curve[0].Y), x(l.curve[1].X), y(l.curve[1].Y))

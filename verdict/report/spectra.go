@@ -48,32 +48,21 @@ const (
 // A dash is how the second of two lines is drawn.
 var dash = []vg.Length{4, 3}
 
-func (s spectra) columns(width vg.Length) int {
-	fit := int((width + spectrumGap) / (spectrumLeast + spectrumGap))
-	return max(1, min(fit, 2))
+func (s spectra) tiles() tiles {
+	return tiles{
+		count: len(s.cells), most: 2, least: spectrumLeast,
+		high: cellTitle + spectrumChart + cellScale, gap: spectrumGap, below: cellGap,
+	}
 }
 
-const spectrumRoom = cellTitle + spectrumChart + cellScale
-
 func (s spectra) height(width vg.Length) vg.Length {
-	columns := s.columns(width)
-	rows := (len(s.cells) + columns - 1) / columns
-	return stripTitle + vg.Length(rows)*(spectrumRoom+cellGap) - cellGap + unitRoom
+	return stripTitle + s.tiles().height(width) + unitRoom
 }
 
 func (s spectra) paint(c draw.Canvas) {
-	width := c.Max.X - c.Min.X
-	title := lettering{tone: ink, bold: true, size: 14}
-	title.draw(c, c.Min.X, c.Max.Y-stripTitle/2, s.title)
-	lettering{tone: muted}.draw(c, c.Min.X+title.width(s.title)+10, c.Max.Y-stripTitle/2, s.unit)
-	columns := s.columns(width)
-	each := (width+spectrumGap)/vg.Length(columns) - spectrumGap
+	heading(c, s.title, s.unit)
 	for i, cell := range s.cells {
-		x := c.Min.X + vg.Length(i%columns)*(each+spectrumGap)
-		y := c.Max.Y - stripTitle - vg.Length(i/columns)*(spectrumRoom+cellGap)
-		area := c
-		area.Rectangle = vg.Rectangle{Min: vg.Point{X: x, Y: y - spectrumRoom}, Max: vg.Point{X: x + each, Y: y}}
-		s.paintCell(area, cell)
+		s.paintCell(s.tiles().area(c, i), cell)
 	}
 	lettering{tone: muted}.draw(c, c.Min.X+sideRoom, c.Min.Y+unitRoom/2-2, "percentile of messages")
 }
@@ -135,12 +124,8 @@ func powers(low, high float64) (ticks []plot.Tick) {
 // Plot implements [plot.Plotter].
 func (of spectrum) Plot(c draw.Canvas, chart *plot.Plot) {
 	x, y := chart.Transforms(&c)
-	for _, v := range major(chart.Y) {
-		c.StrokeLine2(line(rule, 1), c.Min.X, y(v), c.Max.X, y(v))
-	}
-	for _, v := range major(chart.X) {
-		c.StrokeLine2(line(rule, 1), x(v), c.Min.Y, x(v), c.Max.Y)
-	}
+	across(c, chart)
+	upright(c, chart)
 	if len(of.lines) == 0 {
 		lettering{tone: muted}.draw(c, c.Min.X+4, c.Min.Y+10, notAvailable)
 	}

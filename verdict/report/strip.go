@@ -107,11 +107,8 @@ func (s strip) height(width vg.Length) vg.Length {
 
 func (s strip) paint(c draw.Canvas) {
 	l := s.layout(c.Min.X, c.Max.X)
-	y := c.Max.Y - stripTitle/2
-	title := lettering{tone: ink, bold: true, size: 14}
-	title.draw(c, c.Min.X, y, s.title)
-	lettering{tone: muted}.draw(c, c.Min.X+title.width(s.title)+10, y, s.about)
-	lettering{tone: muted, align: 1}.draw(c, c.Max.X, y, s.head)
+	heading(c, s.title, s.about)
+	lettering{tone: muted, align: 1}.draw(c, c.Max.X, c.Max.Y-stripTitle/2, s.head)
 
 	chart := newPlot()
 	chart.X.Label.Text = s.unit
@@ -172,9 +169,7 @@ func logTicks(low, high float64) (ticks []plot.Tick) {
 // Plot implements [plot.Plotter]: it paints the rows.
 func (l layout) Plot(c draw.Canvas, chart *plot.Plot) {
 	x, _ := chart.Transforms(&c)
-	for _, v := range major(chart.X) {
-		c.StrokeLine2(line(rule, 1), x(v), c.Min.Y, x(v), c.Max.Y)
-	}
+	upright(c, chart)
 	l.paintMark(c, x)
 	for i, row := range l.rows {
 		y := c.Max.Y - l.row(i)
