@@ -220,6 +220,37 @@ func nodeSum(runs []Run, names []string, field func(counters.Counts) uint64) str
 	return strings.Join(terms, " + ") + " = " + exact(runs, 3, each(field))
 }
 
+// PlainTable returns a table without lines, each row indented by two columns, in
+// the letters in which its heads are written.
+func PlainTable(t table.Writer) string {
+	style := table.StyleDefault
+	style.Options = table.Options{}
+	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
+	style.Format.Header = text.FormatDefault
+	t.SetStyle(style)
+	var b strings.Builder
+	for line := range strings.Lines(t.Render() + "\n") {
+		b.WriteString("  " + strings.TrimRight(line, " \n") + "\n")
+	}
+	return b.String()
+}
+
+// AlignedTable returns an empty table whose columns, and their heads, are aligned
+// by a letter for each: l for left, r for right.
+func AlignedTable(letters string) table.Writer {
+	t := table.NewWriter()
+	var columns []table.ColumnConfig
+	for i, letter := range letters {
+		align := text.AlignRight
+		if letter == 'l' {
+			align = text.AlignLeft
+		}
+		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
+	}
+	t.SetColumnConfigs(columns)
+	return t
+}
+
 func newTable() table.Writer {
 	t := table.NewWriter()
 	t.SetStyle(table.StyleLight)

@@ -1,11 +1,11 @@
 package diff
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
+
+	"github.com/msgpath/msgpath/verdict"
 )
 
 // sheet is a table that is printed as text or as Markdown.
@@ -16,16 +16,7 @@ type sheet struct {
 }
 
 func (s sheet) writer(heads [][]string) table.Writer {
-	t := table.NewWriter()
-	var columns []table.ColumnConfig
-	for i, letter := range s.align {
-		align := text.AlignRight
-		if letter == 'l' {
-			align = text.AlignLeft
-		}
-		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
-	}
-	t.SetColumnConfigs(columns)
+	t := verdict.AlignedTable(s.align)
 	for _, head := range heads {
 		t.AppendHeader(rowOf(head))
 	}
@@ -44,19 +35,7 @@ func rowOf(cells []string) table.Row {
 }
 
 // text returns the table without lines, each row indented.
-func (s sheet) text() string {
-	t := s.writer(s.heads)
-	style := table.StyleDefault
-	style.Options = table.Options{}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	var b strings.Builder
-	for line := range strings.Lines(t.Render() + "\n") {
-		fmt.Fprintln(&b, "  "+strings.TrimRight(line, " \n"))
-	}
-	return b.String()
-}
+func (s sheet) text() string { return verdict.PlainTable(s.writer(s.heads)) }
 
 // markdown returns the table with its cells escaped.
 func (s sheet) markdown() string {

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/msgpath/msgpath/verdict"
 )
@@ -15,14 +14,14 @@ import (
 // columns wide, without colour.
 func WriteText(w io.Writer, d Document) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\n%s\n", d.headline(), plain(d.limitTable()))
+	fmt.Fprintf(&b, "%s\n\n%s", d.headline(), verdict.PlainTable(d.limitTable()))
 	fmt.Fprintln(&b, "\n  Ratios are medians over pairs of runs. In msg/s and 1 / CPU time more is better.")
 	for _, note := range d.notes() {
 		fmt.Fprintln(&b, "  "+note)
 	}
-	fmt.Fprintf(&b, "\nWhat was measured, medians over runs\n\n%s\n", plain(d.armTable()))
+	fmt.Fprintf(&b, "\nWhat was measured, medians over runs\n\n%s", verdict.PlainTable(d.armTable()))
 	for _, p := range d.Profiles {
-		fmt.Fprintf(&b, "\nWhere the CPU time of %s goes\n\n%s\n", p.Arm, plain(p.table()))
+		fmt.Fprintf(&b, "\nWhere the CPU time of %s goes\n\n%s", p.Arm, verdict.PlainTable(p.table()))
 	}
 	for _, i := range d.Invalid {
 		fmt.Fprintf(&b, "\nINVALID %s, %s: %s\n", i.Scenario, i.Path, i.Reason)
@@ -87,36 +86,11 @@ func (p Profile) table() table.Writer {
 	return t
 }
 
-// newTable returns a table whose columns are aligned by letters, l or r.
-func newTable(align string, heads ...string) table.Writer {
-	t := table.NewWriter()
-	var columns []table.ColumnConfig
-	head := table.Row{}
-	for i, letter := range align {
-		side := text.AlignRight
-		if letter == 'l' {
-			side = text.AlignLeft
-		}
-		columns = append(columns, table.ColumnConfig{Number: i + 1, Align: side, AlignHeader: side})
-		head = append(head, heads[i])
-	}
-	t.SetColumnConfigs(columns)
-	t.AppendHeader(head)
+// newTable returns a table with heads, whose columns are aligned by letters.
+func newTable(letters string, heads ...any) table.Writer {
+	t := verdict.AlignedTable(letters)
+	t.AppendHeader(heads)
 	return t
-}
-
-// plain renders a table without lines.
-func plain(t table.Writer) string {
-	style := table.StyleDefault
-	style.Options = table.Options{}
-	style.Box.PaddingLeft, style.Box.PaddingRight = "", "  "
-	style.Format.Header = text.FormatDefault
-	t.SetStyle(style)
-	var b strings.Builder
-	for line := range strings.Lines(t.Render()) {
-		b.WriteString("  " + strings.TrimRight(line, " \n") + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // LimitsMarkdown returns the table of limits, and what is said of them.
