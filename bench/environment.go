@@ -31,8 +31,8 @@ var (
 	branch = unknown
 )
 
-// modulePath is that of the main module.
-const modulePath = "github.com/msgpath/msgpath"
+// ModulePath is that of this project, the main module.
+const ModulePath = "github.com/msgpath/msgpath"
 
 // countersTag is the build tag of the counting build.
 const countersTag = "msgpathcounters"
@@ -156,7 +156,7 @@ func sourceLines(s counters.Set) []counters.SiteLines {
 	lines := counters.Lines(s)
 	for _, l := range lines {
 		for i := range l.At {
-			l.At[i] = strings.TrimPrefix(l.At[i], modulePath+"/")
+			l.At[i] = strings.TrimPrefix(l.At[i], ModulePath+"/")
 		}
 	}
 	return lines

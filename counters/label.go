@@ -33,22 +33,10 @@ func (l *labels) of(site Site) context.Context {
 	return made
 }
 
-func label(s Set, site Site) Labelled {
-	if s.node == nil || !labelling.Load() {
-		return Labelled{}
-	}
-	pprof.SetGoroutineLabels(s.node.labels.of(site))
-	return Labelled{on: true}
-}
-
-func unlabel() { pprof.SetGoroutineLabels(context.Background()) }
-
-func setName(s Set, name string) {
-	if s.node == nil {
-		return
-	}
-	s.node.labels.name.Store(&name)
-	for i := range s.node.labels.sites {
-		s.node.labels.sites[i].Store(nil)
+// rename gives the node another name, which labels made from now on have.
+func (l *labels) rename(name string) {
+	l.name.Store(&name)
+	for i := range l.sites {
+		l.sites[i].Store(nil)
 	}
 }

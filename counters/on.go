@@ -3,7 +3,9 @@
 package counters
 
 import (
+	"context"
 	"fmt"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -161,7 +163,13 @@ func Copy(s Set, site Site, n int) { s.add(site, copied, n) }
 //	if counters.Enabled {
 //		defer counters.Label(set, site).End()
 //	}
-func Label(s Set, site Site) Labelled { return label(s, site) }
+func Label(s Set, site Site) Labelled {
+	if s.node == nil || !labelling.Load() {
+		return Labelled{}
+	}
+	pprof.SetGoroutineLabels(s.node.labels.of(site))
+	return Labelled{on: true}
+}
 
 // Labelled is a stretch of work between [Label] and End. The zero Labelled has no
 // labels.
@@ -171,13 +179,17 @@ type Labelled struct{ on bool }
 // the labels of both.
 func (l Labelled) End() {
 	if l.on {
-		unlabel()
+		pprof.SetGoroutineLabels(context.Background())
 	}
 }
 
 // Name gives a node the name that labels have, "?" without one. A build without the
 // tag knows none.
-func Name(s Set, name string) { setName(s, name) }
+func Name(s Set, name string) {
+	if s.node != nil {
+		s.node.labels.rename(name)
+	}
+}
 
 // Labelling switches labels on for as long as a profile is taken, and off. It is off
 // when a program starts.

@@ -4,12 +4,12 @@
 //
 // A [Dir] is a folder of segments, each a file named by its number, in which
 // payloads follow each other, but for what is left of a [Block] where a large
-// append goes around the page cache. Whoever appends
-// says where, and so keeps the end of what counts: what a file holds behind that
-// end is the tail of something that was not committed, and is written over by
-// the next append, or cut off by [Dir.Cut]. A read checks the payload against
-// the checksum (CRC-32C) that it was appended with, so that a payload that did
-// not reach the disk is an error that wraps [ErrDamaged], never other bytes.
+// append goes around the page cache. Whoever appends says where, and so keeps the
+// end of what counts: what a file holds behind that end is the tail of something
+// that was not committed, and is written over by the next append, or cut off by
+// [Dir.Cut]. A read checks the payload against the checksum (CRC-32C) that it was
+// appended with, so that a payload that did not reach the disk is an error that
+// wraps [ErrDamaged], never other bytes.
 //
 // # What the caller sees to
 //

@@ -182,10 +182,8 @@ func (d *Dir) open(segment int64) error {
 	}
 	err = d.release()
 	d.file, d.number = f, segment
-	if direct, refused := os.OpenFile(d.name(segment), os.O_WRONLY|aroundCache, 0); refused == nil && aroundCache != 0 {
-		d.direct = direct
-	} else if refused == nil {
-		err = errors.Join(err, direct.Close())
+	if aroundCache != 0 {
+		d.direct, _ = os.OpenFile(d.name(segment), os.O_WRONLY|aroundCache, 0) // nil where the file system cannot
 	}
 	return err
 }

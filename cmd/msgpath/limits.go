@@ -10,11 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/alecthomas/kong"
+	"golang.org/x/mod/modfile"
 
 	"github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/internal/provezero"
@@ -99,20 +99,14 @@ func (b *benchLimitsCommand) validate() error {
 // noModule is the --module of whoever has no checkout.
 const noModule = "none"
 
-// modulePath is this project's own.
-const modulePath = "github.com/msgpath/msgpath"
-
-var moduleLine = regexp.MustCompile(`(?m)^module\s+"?([^\s"]+)`)
-
 // checkModule is an error if a folder is not the top of a checkout of this project.
 func checkModule(dir string) error {
 	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
-		return fmt.Errorf("no checkout of %s: %w", modulePath, err)
+		return fmt.Errorf("no checkout of %s: %w", bench.ModulePath, err)
 	}
-	found := moduleLine.FindSubmatch(text)
-	if found == nil || string(found[1]) != modulePath {
-		return fmt.Errorf("its go.mod is not that of %s", modulePath)
+	if modfile.ModulePath(text) != bench.ModulePath {
+		return fmt.Errorf("its go.mod is not that of %s", bench.ModulePath)
 	}
 	return nil
 }
