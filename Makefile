@@ -222,7 +222,7 @@ fuzz: need-go ## fuzz each fuzz test for a short while
 	@while read -r name package; do \
 	  time=$(fuzztime); if [ "$$name" = FuzzDecoders ]; then time=$(fuzzdecoders); fi; \
 	  echo "# go test -fuzz=$$name -fuzztime=$$time $$package"; \
-	  go test -run='^$$' -fuzz="^$$name\$$" -fuzztime=$$time -fuzzminimizetime=1s "$$package" < /dev/null; \
+	  .ci/fuzz "$$name" "$$package" "$$time"; \
 	done < out/fuzz.txt
 
 .PHONY: vuln
