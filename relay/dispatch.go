@@ -17,7 +17,7 @@ func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
 	if counters.Enabled {
 		defer counters.Label(j.relay.opts.Counts, siteHandler).End()
 	}
-	env := j.carried(m)
+	env := j.take(m)
 	if env == nil {
 		env = j.relay.wrap(j.name, m.GetData())
 	}
@@ -31,12 +31,18 @@ func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
 	j.dispatch(ctx, env)
 }
 
-// carried returns the Envelope that came along with m, nil if none did.
-func (j *topic) carried(m *pubsub.Message) *message.Envelope {
+// take takes what came along with m out of it, and returns the Envelope, nil if
+// there is none. gossipsub's message cache keeps m for several seconds; gossipsub
+// itself never looks at ValidatorData, and a topic has one subscription only.
+func (j *topic) take(m *pubsub.Message) *message.Envelope {
+	data := m.ValidatorData
+	if data != nil { // what is injected without any is not written to
+		m.ValidatorData = nil
+	}
 	if j.relay.opts.Reach < ReachNode {
 		return nil
 	}
-	switch d := m.ValidatorData.(type) {
+	switch d := data.(type) {
 	case *message.Envelope:
 		return d
 	case *published:
@@ -110,9 +116,9 @@ func (r *Relay) fail(t *tallies, c Cause, env *message.Envelope, err error) {
 // Inject runs one received message through the topic's registered validator,
 // handler and dispatch, in the caller's goroutine and without a network.
 // Observers do not see it, its ID is not looked at, and the same bytes may be
-// injected again. The error wraps ErrNotJoined, or says why the validator did not
-// accept; what the store or a stage answers is counted and logged, as for any
-// message.
+// injected again. m has no ValidatorData afterwards, if it was accepted. The error
+// wraps ErrNotJoined, or says why the validator did not accept; what the store or
+// a stage answers is counted and logged, as for any message.
 func (r *Relay) Inject(ctx context.Context, m *pubsub.Message) error {
 	j := r.joined(m.GetTopic())
 	if j == nil || !j.intake.enter() {

@@ -55,8 +55,9 @@
 // malformed, over MaxRPCSize, or holds more than gossipsub's 512 KiB of control
 // ends its peer's stream before anything here sees it. A full store blocks the handler of its topic; a subscription
 // that is full while the handler is blocked drops, and counts what it drops.
-// gossipsub keeps each message for about five seconds to answer those who missed
-// it: its bytes at every reach, and at ReachNode its Envelope too.
+// gossipsub keeps the bytes of each message for about five seconds to answer those
+// who missed it. At ReachNode it keeps the Envelope too of one that waits for its
+// handler, or that a full subscription dropped.
 // It forgets which messages it has seen in sweeps a minute apart, so that a
 // message is known for SeenTTL and up to a minute more.
 package relay

@@ -86,7 +86,7 @@ func (j *topic) examine(ctx context.Context, m *pubsub.Message, env *message.Env
 func (j *topic) incoming(m *pubsub.Message, local *published) *message.Envelope {
 	if local != nil {
 		env := local.sealed
-		local.sealed = nil // gossipsub keeps local as long as it keeps the message
+		local.sealed = nil // local waits with the message for the handler
 		return env
 	}
 	return j.relay.wrap(j.name, m.GetData())
