@@ -61,8 +61,8 @@ func tunables() []tunable {
 			onNode("one", func(o *node.Options) { o.Relay.ValidateWorkers = 1 }),
 			onNode("four a core", func(o *node.Options) { o.Relay.ValidateWorkers = 4 * runtime.NumCPU() }),
 		}},
-		{"validator", "own goroutine", false, []choice{
-			onNode("inline", func(o *node.Options) { o.Relay.ValidateInline = true }),
+		{"validator", "inline", false, []choice{
+			onNode("own goroutine", func(o *node.Options) { o.Relay.ValidateInline = relay.InlineNever }),
 		}},
 		{"gogc", "100", true, []choice{onProcess("50", 50, -1), onProcess("200", 200, -1), onProcess("400", 400, -1)}},
 		{"memory limit", "none", true, []choice{

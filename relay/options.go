@@ -36,6 +36,17 @@ var ErrIgnore = errors.New("message ignored")
 // IDontWantOff is the IDontWantThreshold that no message reaches.
 const IDontWantOff = math.MaxInt32
 
+// An Inline says whether validation runs in the goroutines that take messages from
+// ValidateQueue, or in one more goroutine for each message. In the former,
+// validators that take their time fill the queue, which drops what it cannot hold.
+type Inline int
+
+const (
+	InlineAuto   Inline = iota // on topics without validators: to decode takes no time
+	InlineAlways               // on every topic: for validators that are quick
+	InlineNever
+)
+
 // minIDontWant returns the size of what the largest mesh is told of one message,
 // in bytes.
 func minIDontWant() int { return pubsub.GossipSubDhi * digestedID }
@@ -72,10 +83,7 @@ type Options struct {
 	// than it received.
 	IDontWantThreshold int
 
-	// ValidateInline runs validators in the goroutines that take messages from
-	// ValidateQueue, in place of one more goroutine for each message. Validators
-	// that take their time then fill the queue, which drops what it cannot hold.
-	ValidateInline bool
+	ValidateInline Inline // where messages are decoded and validated
 
 	OutboundQueue   int // RPCs queued for each peer; 0: 1024
 	ValidateQueue   int // messages queued for validation; 0: 1024
@@ -170,6 +178,9 @@ func (o Options) checkTopics(bad func(string, ...any)) {
 }
 
 func (o Options) checkConsumers(bad func(string, ...any)) {
+	if o.ValidateInline < InlineAuto || o.ValidateInline > InlineNever {
+		bad("ValidateInline %d is none of InlineAuto, InlineAlways, InlineNever", o.ValidateInline)
+	}
 	for i, v := range o.Validators {
 		if v == nil {
 			bad("Validators[%d] is nil", i)

@@ -87,11 +87,23 @@ func (j *topic) register(ctx context.Context) error {
 	}
 	err := j.relay.gossip.RegisterTopicValidator(j.name, validate,
 		pubsub.WithValidatorConcurrency(j.relay.opts.Validations),
-		pubsub.WithValidatorInline(j.relay.opts.ValidateInline))
+		pubsub.WithValidatorInline(j.inline()))
 	if err != nil {
 		return fmt.Errorf("register validator: %w", err)
 	}
 	return nil
+}
+
+// inline reports whether validators run in the goroutines that take messages from
+// the queue.
+func (j *topic) inline() bool {
+	switch j.relay.opts.ValidateInline {
+	case InlineAlways:
+		return true
+	case InlineNever:
+		return false
+	}
+	return len(j.validators) == 0
 }
 
 func (j *topic) subscribe() (err error) {

@@ -14,8 +14,8 @@ import (
 // TestValidateTuning: what would let gossipsub fail at its start, or make it send
 // more than it receives, is refused before.
 func TestValidateTuning(t *testing.T) {
-	err := Options{ValidateWorkers: -1, IDontWantThreshold: minIDontWant() - 1}.Validate()
-	for _, want := range []string{"ValidateWorkers -1", "IDontWantThreshold 767", "768 or more"} {
+	err := Options{ValidateWorkers: -1, IDontWantThreshold: minIDontWant() - 1, ValidateInline: InlineNever + 1}.Validate()
+	for _, want := range []string{"ValidateWorkers -1", "IDontWantThreshold 767", "768 or more", "ValidateInline 3"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %q in: %v", want, err)
 		}
@@ -62,12 +62,12 @@ func TestIDontWantThreshold(t *testing.T) {
 
 // TestValidateInline: a validator that takes its time holds the only worker, and
 // what comes after the one message that waits is dropped; a validator with a
-// goroutine of its own holds nobody.
+// goroutine of its own, as it has by itself, holds nobody.
 func TestValidateInline(t *testing.T) {
-	for _, inline := range []bool{true, false} {
+	for mode, inline := range map[Inline]bool{InlineAlways: true, InlineAuto: false, InlineNever: false} {
 		g := newGate(t)
 		n := start(t, Options{
-			ValidateInline: inline, ValidateWorkers: 1, ValidateQueue: 1,
+			ValidateInline: mode, ValidateWorkers: 1, ValidateQueue: 1,
 			Validators: []Validator{func(ctx context.Context, env *message.Envelope) error { return g.pass(ctx, env) }},
 		})
 		w := dial(t, n)
@@ -82,11 +82,37 @@ func TestValidateInline(t *testing.T) {
 		if inline {
 			want = 1
 		}
+		n.sync(t) // the last is in the queue, or was dropped
 		g.open()
 		n.drained(t, topicA)
 		n.settle()
 		if s := n.on(topicA); s.Causes[DropQueue] != want || s.Delivered != 3-want {
-			t.Errorf("inline %v: want %d dropped of 3: %+v", inline, want, s)
+			t.Errorf("inline %v: want %d dropped of 3: %+v", mode, want, s)
+		}
+	}
+}
+
+// TestInlineAuto: only a topic without validators, of the options or of Join,
+// decodes in the queue's own goroutines.
+func TestInlineAuto(t *testing.T) {
+	pass := func(context.Context, *message.Envelope) error { return nil }
+	for name, tt := range map[string]struct {
+		options Options
+		join    []Validator
+		want    bool
+	}{
+		"none":       {Options{}, nil, true},
+		"of all":     {Options{Validators: []Validator{pass}}, nil, false},
+		"of a topic": {Options{}, []Validator{pass}, false},
+		"never":      {Options{ValidateInline: InlineNever}, nil, false},
+		"always":     {Options{ValidateInline: InlineAlways}, []Validator{pass}, true},
+	} {
+		n := start(t, tt.options)
+		if err := n.Join(topicB, tt.join...); err != nil {
+			t.Fatal(err)
+		}
+		if got := n.joined(topicB).inline(); got != tt.want {
+			t.Errorf("%s: inline %t, want %t", name, got, tt.want)
 		}
 	}
 }
