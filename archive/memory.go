@@ -120,9 +120,8 @@ const smallBuffer = 1024
 // its message may hold a buffer that is large for it.
 func (r Row) retained() Row {
 	m := r.Message
-	kept := len(m.GetPayload()) + len(m.GetContentTopic()) + len(m.GetMeta()) + len(m.GetRateLimitProof())
 	switch {
-	case r.wire > smallBuffer && kept < r.wire/2:
+	case r.wasteful(len(m.GetPayload()) + len(m.GetContentTopic()) + len(m.GetMeta()) + len(m.GetRateLimitProof())):
 		m = known(m)
 		m.ContentTopic = strings.Clone(m.ContentTopic)
 		m.Payload = bytes.Clone(m.Payload)
@@ -135,6 +134,23 @@ func (r Row) retained() Row {
 		m = known(m)
 	}
 	return Row{Key: r.Key, Topic: r.Topic, Message: m}
+}
+
+// wasteful reports whether kept bytes of r's message would hold a buffer that is
+// large for them.
+func (r Row) wasteful(kept int) bool { return r.wire > smallBuffer && kept < r.wire/2 }
+
+// HeldPayload returns the payload fit to be kept: shared with the message unless
+// it would hold a received buffer that is large for it, else a copy.
+func (r Row) HeldPayload() []byte {
+	payload := r.Message.GetPayload()
+	if !r.wasteful(len(payload)) {
+		return payload
+	}
+	if counters.Enabled {
+		counters.Copy(r.counts, siteRetain, len(payload))
+	}
+	return bytes.Clone(payload)
 }
 
 // known returns a message with the known fields of m, sharing their bytes.

@@ -125,9 +125,16 @@ func reserveArchive(pages int) (limitations []string) {
 	return nil
 }
 
-// archivePages returns how many pages hold so many messages.
+// archivePages returns how many pages hold so many messages, whose large payloads
+// lie beside them.
 func archivePages(p Profile, messages int) int {
-	return (int(1.1*float64(p.payloadBytes(messages)))+rowBytes*messages)/archivePage + fixedPages
+	bytes := rowBytes * messages
+	for i, n := range p.counts(messages) {
+		if p.Sizes[i] < sqlite.InlineBytes {
+			bytes += n * p.Sizes[i] * 11 / 10
+		}
+	}
+	return bytes/archivePage + fixedPages
 }
 
 // run makes one run and files it, valid or not.

@@ -41,12 +41,17 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 		return nil, err
 	}
 	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
-	b := batch{Database: d, tx: tx, insert: tx.StmtContext(ctx, d.insert), large: payloadBytes(rows) >= segments.DirectBytes}
-	fresh := make([]bool, len(rows))
-	for i := range rows {
-		if fresh[i], err = b.add(ctx, &rows[i]); err != nil {
-			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
+	b := batch{Database: d, tx: tx, large: d.dir != nil && payloadBytes(rows) >= segments.DirectBytes}
+	var fresh []bool
+	err = conn.Raw(func(c any) error {
+		if err := d.direct.use(ctx, c); err != nil {
+			return err
 		}
+		fresh, err = b.addAll(ctx, rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	if err := b.commit(ctx); err != nil {
 		return nil, err
@@ -59,12 +64,11 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 // and so may append to segments.
 type batch struct {
 	*Database
-	tx     *sql.Tx
-	insert *sql.Stmt
-	large  bool           // begins a block
-	end    segments.Place // where the next payload goes; Segment 0: not known yet
-	runs   []run          // what is to be appended
-	bytes  int64          // of new payloads
+	tx    *sql.Tx
+	large bool           // begins a block
+	end   segments.Place // where the next payload goes; Segment 0: not known yet
+	runs  []run          // what is to be appended
+	bytes int64          // of new payloads
 }
 
 // A run is payloads that follow each other in one segment.
@@ -80,11 +84,22 @@ func payloadBytes(rows []archive.Row) (sum int64) {
 	return sum
 }
 
+func (b *batch) addAll(ctx context.Context, rows []archive.Row) ([]bool, error) {
+	fresh := make([]bool, len(rows))
+	for i := range rows {
+		var err error
+		if fresh[i], err = b.add(ctx, &rows[i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
+		}
+	}
+	return fresh, nil
+}
+
 // add inserts a row, and its payload where that goes unless it was there before.
 func (b *batch) add(ctx context.Context, r *archive.Row) (fresh bool, err error) {
 	payload := r.Message.GetPayload()
-	if b.payloads == nil || int64(len(payload)) < b.options.inline {
-		fresh, err = b.insertRow(ctx, r, payload, segments.Place{})
+	if int64(len(payload)) < b.options.inline {
+		fresh, err = b.direct.add(ctx, r, payload, segments.Place{})
 	} else {
 		fresh, err = b.addPlaced(ctx, r, payload)
 	}
@@ -99,9 +114,15 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 		return false, err
 	}
 	place := b.end
-	place.Length, place.Checksum = int64(len(payload)), segments.Checksum(payload)
-	if fresh, err = b.insertRow(ctx, r, nil, place); !fresh {
+	place.Length = int64(len(payload))
+	if b.dir != nil {
+		place.Checksum = segments.Checksum(payload)
+	}
+	if fresh, err = b.direct.add(ctx, r, nil, place); !fresh {
 		return false, err
+	}
+	if b.dir == nil {
+		payload = r.HeldPayload() // it is kept itself
 	}
 	last := len(b.runs) - 1
 	if last < 0 || b.runs[last].at.Segment != place.Segment {
@@ -114,8 +135,11 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 
 // findEnd makes b.end the place for one more payload.
 func (b *batch) findEnd(ctx context.Context) (err error) {
+	if b.end.Segment == 0 && b.dir == nil {
+		b.end = b.next
+	}
 	if b.end.Segment == 0 {
-		b.end, err = end(b.tx.StmtContext(ctx, b.Database.end).QueryRowContext(ctx))
+		b.end, err = b.direct.last(ctx)
 		if b.large {
 			b.end.Offset = (b.end.Offset + segments.Block - 1) / segments.Block * segments.Block
 		}
@@ -143,38 +167,16 @@ func (b *batch) commit(ctx context.Context) error {
 	}
 	for _, r := range b.runs {
 		err := b.payloads.Append(r.at, r.payloads...)
-		if err == nil && b.options.Sync == SyncEach {
+		if err == nil && b.dir != nil && b.options.Sync == SyncEach {
 			err = b.syncSegment(r.at.Segment)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return b.tx.Commit()
-}
-
-// insertRow inserts r with the payload, or the place where it lies if that has a
-// segment.
-func (b *batch) insertRow(ctx context.Context, r *archive.Row, payload []byte, p segments.Place) (fresh bool, err error) {
-	m := r.Message
-	if payload == nil {
-		payload = []byte{} // the driver takes nil for NULL
+	err := b.tx.Commit()
+	if err == nil && b.end.Segment > 0 {
+		b.next = b.end
 	}
-	var version, ephemeral, segment, offset, length, checksum any
-	if m.Version != nil {
-		version = int64(m.GetVersion())
-	}
-	if m.Ephemeral != nil {
-		ephemeral = m.GetEphemeral()
-	}
-	if p.Segment > 0 {
-		segment, offset, length, checksum = p.Segment, p.Offset, p.Length, int64(p.Checksum)
-	}
-	result, err := b.insert.ExecContext(ctx, r.Key.Timestamp, r.Key.Hash[:], r.Topic, m.GetContentTopic(),
-		m.Timestamp != nil, version, ephemeral, m.Meta, m.RateLimitProof, payload, segment, offset, length, checksum)
-	if err != nil {
-		return false, err
-	}
-	n, err := result.RowsAffected()
-	return n == 1, err
+	return err
 }

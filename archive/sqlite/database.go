@@ -23,6 +23,13 @@ import (
 // Memory is the name of a database that lives in memory and ends with Close.
 const Memory = ":memory:"
 
+// A store keeps payloads at places that the caller chooses.
+type store interface {
+	Append(at segments.Place, payloads ...[]byte) error
+	Read(at segments.Place) ([]byte, error)
+	Close() error
+}
+
 // readers bounds the connections that read a file at one time.
 const readers = 4
 
@@ -34,12 +41,15 @@ var migrations embed.FS
 type Database struct {
 	name     string
 	options  Options
-	writer   *sql.DB       // exactly one connection
-	reader   *sql.DB       // the same as writer for a database in memory
-	keeper   *sql.DB       // checkpoints beside the writer; nil in memory
-	payloads *segments.Dir // nil in memory
+	writer   *sql.DB        // exactly one connection
+	reader   *sql.DB        // the same as writer for a database in memory
+	keeper   *sql.DB        // checkpoints beside the writer; nil in memory
+	payloads store          // where those go that do not lie in their rows
+	dir      *segments.Dir  // the same for a file; nil in memory
+	next     segments.Place // where the next payload goes, in memory; a file is asked
 
-	insert, end, get, page *sql.Stmt
+	direct    direct // of the writer, for inserts
+	get, page *sql.Stmt
 
 	flusher flusher
 	lost    int // rows that recover deleted
@@ -83,7 +93,7 @@ func connect(name string, o Options) (*Database, error) {
 	var err error
 	if name == Memory {
 		d.writer, err = pool(Memory, 1, o.memory())
-		d.reader = d.writer
+		d.reader, d.payloads, d.next = d.writer, segments.NewMemory(), segments.Place{Segment: 1}
 		return d, err
 	}
 	if err := CheckName(name); err != nil {
@@ -103,7 +113,8 @@ func connect(name string, o Options) (*Database, error) {
 			return nil, err
 		}
 	}
-	d.payloads = segments.New(PayloadDir(file))
+	d.dir = segments.New(PayloadDir(file))
+	d.payloads = d.dir
 	return d, nil
 }
 
@@ -191,7 +202,7 @@ func (d *Database) prepare(ctx context.Context) error {
 	if err := migrate(ctx, d.writer); err != nil {
 		return fmt.Errorf("migrate: %w", err)
 	}
-	if d.payloads != nil {
+	if d.dir != nil {
 		if err := d.recover(ctx); err != nil {
 			return fmt.Errorf("recover: %w", err)
 		}
@@ -201,8 +212,6 @@ func (d *Database) prepare(ctx context.Context) error {
 		pool  *sql.DB
 		query string
 	}{
-		{&d.insert, d.writer, insertSQL},
-		{&d.end, d.writer, endSQL},
 		{&d.get, d.reader, getSQL},
 		{&d.page, d.reader, pageSQL},
 	} {
@@ -251,10 +260,11 @@ func (d *Database) Close() error {
 }
 
 func (d *Database) release() error {
-	if d.payloads == nil {
-		return d.writer.Close()
+	err := d.direct.close()
+	if d.dir != nil {
+		err = errors.Join(err, d.reader.Close(), d.keeper.Close())
 	}
-	return errors.Join(d.reader.Close(), d.keeper.Close(), d.writer.Close(), d.payloads.Close())
+	return errors.Join(err, d.writer.Close(), d.payloads.Close())
 }
 
 // use reserves d for the caller, who calls d.mu.RUnlock unless it fails.

@@ -107,7 +107,7 @@ func (f *flusher) end(err error) {
 // wrote starts a flush on a goroutine of its own once enough was inserted. Close
 // waits for it.
 func (d *Database) wrote(n int64) {
-	if d.payloads == nil || !d.flusher.begin(n, d.options.pending) {
+	if d.dir == nil || !d.flusher.begin(n, d.options.pending) {
 		return
 	}
 	go func() { d.flusher.end(d.flush(context.Background(), "PASSIVE")) }()
@@ -129,7 +129,7 @@ func (d *Database) Checkpoint(ctx context.Context) error {
 // flushLast flushes everything, after the flush at work and in place of one that
 // failed before.
 func (d *Database) flushLast(ctx context.Context) error {
-	if d.payloads == nil {
+	if d.dir == nil {
 		return nil
 	}
 	if err := d.flusher.wait(); errors.Is(err, errUnsynced) {
@@ -198,7 +198,7 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.
 func (d *Database) syncSegment(n int64) error {
-	return d.flusher.settle(d.payloads.Sync(n))
+	return d.flusher.settle(d.dir.Sync(n))
 }
 
 // A querier is a *sql.DB or a *sql.Tx.

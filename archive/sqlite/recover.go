@@ -33,7 +33,7 @@ func (d *Database) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ids, err := damaged(ctx, tx, d.payloads, from)
+	ids, err := damaged(ctx, tx, d.dir, from)
 	if err != nil {
 		return err
 	}
@@ -44,7 +44,7 @@ func (d *Database) recover(ctx context.Context) error {
 	}
 	last, err := end(tx.QueryRowContext(ctx, endSQL))
 	if err == nil {
-		err = cut(d.payloads, last)
+		err = cut(d.dir, last)
 	}
 	if err != nil {
 		return err
@@ -64,9 +64,9 @@ func (d *Database) checkPayloads(ctx context.Context, in querier, from segments.
 	if err := in.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages WHERE segment IS NOT NULL)`).Scan(&any); err != nil || !any {
 		return err
 	}
-	err := d.payloads.Check(0)
+	err := d.dir.Check(0)
 	if err == nil && from.Offset > 0 {
-		err = d.payloads.Check(from.Segment)
+		err = d.dir.Check(from.Segment)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("the payloads are not there, was the file moved without them? %w", err)
