@@ -10,6 +10,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/archivetest"
+	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 )
@@ -19,18 +20,26 @@ func TestMemory(t *testing.T) {
 }
 
 // A small payload in a large buffer is copied, so that the buffer can go; a large
-// one is not.
-func TestMemoryLeavesLargeBuffers(t *testing.T) {
+// one is not. SQLite copies what it has in its rows, uncounted.
+func TestLargeBuffersAreLeft(t *testing.T) {
 	for _, c := range []struct {
 		name           string
+		open           func(t *testing.T) archive.Backend
 		payload, waste int // bytes
-		copied         uint64
+		copied         bool
+		counted        uint64
 	}{
-		{"small in large", 10, 100_000, 1},
-		{"just under half", 50_000, 50_200, 1},
-		{"just over half", 50_000, 49_000, 0},
-		{"whole", 50_000, 0, 0},
-		{"small in small", 10, 800, 0},
+		{"memory, small in large", memory, 10, 100_000, true, 1},
+		{"memory, just under half", memory, 50_000, 50_200, true, 1},
+		{"memory, just over half", memory, 50_000, 49_000, false, 0},
+		{"memory, whole", memory, 50_000, 0, false, 0},
+		{"memory, small in small", memory, 10, 800, false, 0},
+		{"sqlite, small in large", sqliteMemory, 10, 100_000, true, 0},
+		{"sqlite, largest in row", sqliteMemory, sqlite.InlineBytes - 1, 0, true, 0},
+		{"sqlite, smallest beside", sqliteMemory, sqlite.InlineBytes, 0, false, 0},
+		{"sqlite, just under half", sqliteMemory, 50_000, 50_200, true, 1},
+		{"sqlite, just over half", sqliteMemory, 50_000, 49_000, false, 0},
+		{"sqlite, whole", sqliteMemory, 50_000, 0, false, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			row := archivetest.Numbered(1, 1, c.payload)
@@ -43,15 +52,15 @@ func TestMemoryLeavesLargeBuffers(t *testing.T) {
 				data = protowire.AppendBytes(data, make([]byte, c.waste))
 			}
 			env := message.Wrap(counters.New(), message.Format{Decoder: message.Aliasing}, row.Topic, data)
-			got := storeOne(t, env)
+			got := storeOne(t, c.open(t), env)
 			if !proto.Equal(got.Message, row.Message) {
 				t.Errorf("got %.200v, want %.200v", got.Message, row.Message)
 			}
 			at := uintptr(unsafe.Pointer(&got.Message.Payload[0])) - uintptr(unsafe.Pointer(&data[0]))
-			if copied := at >= uintptr(len(data)); copied != (c.copied > 0) {
+			if copied := at >= uintptr(len(data)); copied != c.copied {
 				t.Errorf("copied = %v", copied)
 			}
-			requireRetained(t, env.Counts(), c.copied, c.copied*uint64(len(row.Message.Payload)))
+			requireRetained(t, env.Counts(), c.counted, c.counted*uint64(len(row.Message.Payload)))
 		})
 	}
 }
@@ -73,10 +82,21 @@ func requireRetained(t *testing.T, counts counters.Set, copies, bytes uint64) {
 	}
 }
 
-// storeOne stores env in a new Memory and returns its row.
-func storeOne(t *testing.T, env *message.Envelope) archive.Row {
+func memory(*testing.T) archive.Backend { return archive.NewMemory() }
+
+func sqliteMemory(t *testing.T) archive.Backend {
 	t.Helper()
-	a := newArchive(t, archive.NewMemory(), archive.Options{})
+	d, err := sqlite.Open(t.Context(), sqlite.Memory)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// storeOne stores env in b and returns its row.
+func storeOne(t *testing.T, b archive.Backend, env *message.Envelope) archive.Row {
+	t.Helper()
+	a := newArchive(t, b, archive.Options{})
 	defer closeArchive(t, a)
 	mustStore(t, a, env)
 	ctx, cancel := context.WithCancel(t.Context())

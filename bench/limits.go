@@ -237,7 +237,7 @@ func (o LimitsOptions) allocated(ctx context.Context) (values []float64, err err
 		return nil, errors.New("no program to start")
 	}
 	for range o.Alone {
-		w := o.workload(o.Micro + o.WarmupMacro)
+		w := o.workload(o.Messages + o.WarmupMacro)
 		run, err := o.alone(ctx, w)
 		if err != nil {
 			return nil, err

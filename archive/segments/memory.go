@@ -2,6 +2,7 @@ package segments
 
 import (
 	"fmt"
+	"io/fs"
 	"sync"
 )
 
@@ -20,6 +21,9 @@ func NewMemory() *Memory { return &Memory{segments: make(map[int64]map[int64][]b
 func (m *Memory) Append(p Place, payloads ...[]byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.segments == nil {
+		return fmt.Errorf("segments: append %d payloads: %w", len(payloads), fs.ErrClosed)
+	}
 	segment := m.segments[p.Segment]
 	if segment == nil {
 		segment = make(map[int64][]byte)
@@ -44,7 +48,8 @@ func (m *Memory) Read(p Place) ([]byte, error) {
 	return payload, nil
 }
 
-// Close forgets the payloads. A second Close returns nil.
+// Close forgets the payloads. Appends fail from then on; a second Close returns
+// nil.
 func (m *Memory) Close() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

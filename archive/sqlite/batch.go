@@ -36,25 +36,22 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 	if err := d.flusher.admit(ctx, 4*d.options.pending); err != nil {
 		return nil, err
 	}
-	tx, conn, err := d.begin(ctx)
+	conn, err := d.writer.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
-	b := batch{Database: d, tx: tx, large: d.dir != nil && payloadBytes(rows) >= segments.DirectBytes}
+	defer func() { _ = conn.Close() }() // gives it back
+	b := batch{Database: d, large: d.dir != nil && payloadBytes(rows) >= segments.DirectBytes}
 	var fresh []bool
-	err = conn.Raw(func(c any) error {
-		if err := d.direct.use(ctx, c); err != nil {
-			return err
-		}
-		fresh, err = b.addAll(ctx, rows)
+	err = conn.Raw(func(c any) (err error) {
+		fresh, err = b.insert(ctx, c, rows)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.commit(ctx); err != nil {
-		return nil, err
+	if b.end.Segment > 0 {
+		d.next = b.end
 	}
 	d.wrote(b.bytes)
 	return fresh, nil
@@ -64,7 +61,6 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 // and so may append to segments.
 type batch struct {
 	*Database
-	tx    *sql.Tx
 	large bool           // begins a block
 	end   segments.Place // where the next payload goes; Segment 0: not known yet
 	runs  []run          // what is to be appended
@@ -84,24 +80,38 @@ func payloadBytes(rows []archive.Row) (sum int64) {
 	return sum
 }
 
-func (b *batch) addAll(ctx context.Context, rows []archive.Row) ([]bool, error) {
+// insert inserts rows in one transaction on the driver's connection. That ends here
+// and not with ctx, so that nobody else gets the write lock while segments are
+// written.
+func (b *batch) insert(ctx context.Context, conn any, rows []archive.Row) ([]bool, error) {
+	tx, err := b.direct.begin(conn)
+	if err != nil {
+		return nil, err
+	}
 	fresh := make([]bool, len(rows))
 	for i := range rows {
-		var err error
-		if fresh[i], err = b.add(ctx, &rows[i]); err != nil {
+		if err = ctx.Err(); err == nil {
+			fresh[i], err = b.add(&rows[i])
+		}
+		if err != nil {
+			_ = tx.Rollback() // SQLite may have done it
 			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
 		}
 	}
-	return fresh, nil
+	if err := b.write(ctx); err != nil {
+		_ = tx.Rollback()
+		return nil, err
+	}
+	return fresh, tx.Commit()
 }
 
 // add inserts a row, and its payload where that goes unless it was there before.
-func (b *batch) add(ctx context.Context, r *archive.Row) (fresh bool, err error) {
+func (b *batch) add(r *archive.Row) (fresh bool, err error) {
 	payload := r.Message.GetPayload()
 	if int64(len(payload)) < b.options.inline {
-		fresh, err = b.direct.add(ctx, r, payload, segments.Place{})
+		fresh, err = b.direct.add(r, payload, segments.Place{})
 	} else {
-		fresh, err = b.addPlaced(ctx, r, payload)
+		fresh, err = b.addPlaced(r, payload)
 	}
 	if fresh {
 		b.bytes += int64(len(payload))
@@ -109,8 +119,8 @@ func (b *batch) add(ctx context.Context, r *archive.Row) (fresh bool, err error)
 	return fresh, err
 }
 
-func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (fresh bool, err error) {
-	if err := b.findEnd(ctx); err != nil {
+func (b *batch) addPlaced(r *archive.Row, payload []byte) (fresh bool, err error) {
+	if err := b.findEnd(); err != nil {
 		return false, err
 	}
 	place := b.end
@@ -118,7 +128,7 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 	if b.dir != nil {
 		place.Checksum = segments.Checksum(payload)
 	}
-	if fresh, err = b.direct.add(ctx, r, nil, place); !fresh {
+	if fresh, err = b.direct.add(r, nil, place); !fresh {
 		return false, err
 	}
 	if b.dir == nil {
@@ -134,12 +144,12 @@ func (b *batch) addPlaced(ctx context.Context, r *archive.Row, payload []byte) (
 }
 
 // findEnd makes b.end the place for one more payload.
-func (b *batch) findEnd(ctx context.Context) (err error) {
+func (b *batch) findEnd() (err error) {
 	if b.end.Segment == 0 && b.dir == nil {
 		b.end = b.next
 	}
 	if b.end.Segment == 0 {
-		b.end, err = b.direct.last(ctx)
+		b.end, err = b.direct.last()
 		if b.large {
 			b.end.Offset = (b.end.Offset + segments.Block - 1) / segments.Block * segments.Block
 		}
@@ -159,9 +169,9 @@ func end(row *sql.Row) (segments.Place, error) {
 	return p, nil
 }
 
-// commit writes the payloads and commits the rows, with SyncEach after the
-// payloads are on the disk. Once it has begun to write, ctx does not end it.
-func (b *batch) commit(ctx context.Context) error {
+// write writes the payloads, with SyncEach to the disk. Once it has begun, ctx does
+// not end it.
+func (b *batch) write(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -174,9 +184,5 @@ func (b *batch) commit(ctx context.Context) error {
 			return err
 		}
 	}
-	err := b.tx.Commit()
-	if err == nil && b.end.Segment > 0 {
-		b.next = b.end
-	}
-	return err
+	return nil
 }

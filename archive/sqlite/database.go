@@ -260,7 +260,7 @@ func (d *Database) Close() error {
 }
 
 func (d *Database) release() error {
-	err := d.direct.close()
+	err := d.direct.release(d.writer)
 	if d.dir != nil {
 		err = errors.Join(err, d.reader.Close(), d.keeper.Close())
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -12,45 +13,71 @@ import (
 )
 
 // A direct executes what each insert needs on the driver's own connection, past
-// database/sql, which allocates 1 kB for a row. One goroutine uses it at a time,
-// while it holds the connection.
+// database/sql, which allocates 1 kB for a row. Whoever has the connection uses it.
+// No context ends a statement: database/sql gives a connection up that was
+// interrupted, and these with it.
 type direct struct {
 	conn        any // whose the statements are; nil: nobody's yet
 	insert, end driver.Stmt
 	args        [14]driver.NamedValue // of insert
 }
 
-// use prepares the statements on conn, which sql.Conn.Raw hands out, unless they
-// are.
-func (d *direct) use(ctx context.Context, conn any) error {
-	if d.conn == conn {
-		return nil
-	}
-	if err := d.close(); err != nil { // database/sql gave the old connection up
-		return err
-	}
-	c, ok := conn.(driver.ConnPrepareContext)
+// begin begins a transaction on conn, which sql.Conn.Raw hands out, and prepares
+// the statements unless they are.
+func (d *direct) begin(conn any) (driver.Tx, error) {
+	c, ok := conn.(interface {
+		driver.ConnPrepareContext
+		driver.ConnBeginTx
+	})
 	if !ok {
-		return fmt.Errorf("%T prepares no statements", conn)
+		return nil, fmt.Errorf("%T is not the driver's connection", conn)
+	}
+	if d.conn != conn {
+		if err := d.prepare(c); err != nil {
+			return nil, err
+		}
+		d.conn = conn
+	}
+	return c.BeginTx(context.Background(), driver.TxOptions{})
+}
+
+func (d *direct) prepare(c driver.ConnPrepareContext) error {
+	*d = direct{} // what another connection had is gone with it
+	for i := range d.args {
+		d.args[i].Ordinal = i + 1
 	}
 	for _, s := range []struct {
 		stmt  *driver.Stmt
 		query string
 	}{{&d.insert, insertSQL}, {&d.end, endSQL}} {
-		stmt, err := c.PrepareContext(ctx, s.query)
-		if err != nil { // then stmt is nothing, but not nil
+		stmt, err := c.PrepareContext(context.Background(), s.query)
+		if err != nil {
 			return errors.Join(err, d.close())
 		}
 		*s.stmt = stmt
 	}
-	for i := range d.args {
-		d.args[i].Ordinal = i + 1
-	}
-	d.conn = conn
 	return nil
 }
 
-// close must come before the connection's: SQLite keeps one that has statements.
+// release closes the statements, which must come before the connection's close:
+// SQLite keeps one that has some.
+func (d *direct) release(from *sql.DB) error {
+	if d.conn == nil {
+		return nil
+	}
+	conn, err := from.Conn(context.Background())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // gives it back
+	return conn.Raw(func(c any) error {
+		if c != d.conn {
+			return nil // they are gone with theirs
+		}
+		return d.close()
+	})
+}
+
 func (d *direct) close() (err error) {
 	for _, s := range []*driver.Stmt{&d.insert, &d.end} {
 		if *s != nil {
@@ -64,7 +91,7 @@ func (d *direct) close() (err error) {
 
 // add inserts r with the payload, or the place where it lies if that has a
 // segment.
-func (d *direct) add(ctx context.Context, r *archive.Row, payload []byte, p segments.Place) (fresh bool, err error) {
+func (d *direct) add(r *archive.Row, payload []byte, p segments.Place) (fresh bool, err error) {
 	m := r.Message
 	if payload == nil {
 		payload = []byte{} // the driver takes nil for NULL
@@ -94,7 +121,7 @@ func (d *direct) add(ctx context.Context, r *archive.Row, payload []byte, p segm
 	if !ok {
 		return false, fmt.Errorf("%T has no ExecContext", d.insert)
 	}
-	result, err := s.ExecContext(ctx, d.args[:])
+	result, err := s.ExecContext(context.Background(), d.args[:])
 	if err != nil {
 		return false, err
 	}
@@ -103,12 +130,12 @@ func (d *direct) add(ctx context.Context, r *archive.Row, payload []byte, p segm
 }
 
 // last returns the place behind the last payload.
-func (d *direct) last(ctx context.Context) (p segments.Place, err error) {
+func (d *direct) last() (p segments.Place, err error) {
 	s, ok := d.end.(driver.StmtQueryContext)
 	if !ok {
 		return p, fmt.Errorf("%T has no QueryContext", d.end)
 	}
-	rows, err := s.QueryContext(ctx, nil)
+	rows, err := s.QueryContext(context.Background(), nil)
 	if err != nil {
 		return p, err
 	}

@@ -193,7 +193,7 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 			return err
 		}
 	}
-	return setSynced(ctx, d.writer, to)
+	return setSynced(context.WithoutCancel(ctx), d.writer, to) // see direct
 }
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.

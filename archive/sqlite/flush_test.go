@@ -16,6 +16,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/archivetest"
+	"github.com/msgpath/msgpath/archive/segments"
 	"github.com/msgpath/msgpath/message/pb"
 )
 
@@ -115,18 +116,11 @@ func lock(t *testing.T, name string) error {
 func TestCancelledInsertWritesNothing(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := openFile(t, Options{inline: 1}, name)
-	tx, conn, err := d.begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	b := batch{Database: d, tx: tx, runs: []run{{payloads: [][]byte{{1}}}}}
-	if err := b.commit(ctx); !errors.Is(err, context.Canceled) {
-		t.Errorf("commit: %v, want %v", err, context.Canceled)
-	}
-	if err := errors.Join(tx.Rollback(), conn.Close()); err != nil {
-		t.Fatal(err)
+	b := batch{Database: d, runs: []run{{at: segments.Place{Segment: 1}, payloads: [][]byte{{1}}}}}
+	if err := b.write(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("write: %v, want %v", err, context.Canceled)
 	}
 	if _, err := os.Stat(PayloadDir(name)); err == nil {
 		t.Error("something was written")
