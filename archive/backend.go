@@ -39,7 +39,7 @@ type Backend interface {
 	// new: fresh has the length of rows. A hash that is present already, also
 	// earlier in rows, is not fresh and leaves the stored row as it is. On an
 	// error, a done context among them, no row is stored. Insert does not change
-	// rows, and keeps none of its slice.
+	// rows, and keeps none of its slice; it may keep their messages and payloads.
 	Insert(ctx context.Context, rows []Row) (fresh []bool, err error)
 
 	// Get returns the row with hash h, or an error that wraps ErrNotFound.

@@ -22,7 +22,7 @@ type LimitsOptions struct {
 	Options      // of the session; Runs is the number of pairs, Messages those of macro; Archive is not used
 	Micro    int // messages of a run of micro
 	File     string
-	Alone    int // runs of a receiver that is alone in its process
+	Alone    int // runs of a receiver that is alone in its process, of as many messages as macro
 	Profiled int // runs of which the profile is taken where a limit does not pass
 
 	// Receiver returns the program that [Alone] starts, with an archive. Nil: it is

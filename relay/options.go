@@ -89,7 +89,7 @@ type Options struct {
 	ValidateQueue   int // messages queued for validation; 0: 1024
 	ValidateWorkers int // goroutines that take from ValidateQueue; 0: one for each CPU
 
-	Validations  int           // validations at once on all topics; 0: 8192
+	Validations  int           // validations at once on all topics, but for those inline; 0: 8192
 	Subscription int           // messages queued for each topic's handler; 0: DefaultSubscription
 	SeenTTL      time.Duration // how long after its last copy a message is known; 0: 2 minutes
 	MaxRPCSize   int           // bytes; 0: 1 MiB

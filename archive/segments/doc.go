@@ -11,6 +11,9 @@
 // appended with, so that a payload that did not reach the disk is an error that
 // wraps [ErrDamaged], never other bytes.
 //
+// A [Memory] is the same for payloads that need not outlive the process: it keeps
+// them as they are, copies nothing, and checks no more than a payload's length.
+//
 // # What the caller sees to
 //
 // Appends to one segment at a time, also between processes: package sqlite

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/segments"
@@ -47,10 +48,13 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 		fresh, err = b.insert(ctx, c, rows)
 		return err
 	})
+	if b.panicked != "" { // inside Raw it would cost the connection
+		panic(b.panicked)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if b.end.Segment > 0 {
+	if d.dir == nil && b.end.Segment > 0 {
 		d.next = b.end
 	}
 	d.wrote(b.bytes)
@@ -61,10 +65,11 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, 
 // and so may append to segments.
 type batch struct {
 	*Database
-	large bool           // begins a block
-	end   segments.Place // where the next payload goes; Segment 0: not known yet
-	runs  []run          // what is to be appended
-	bytes int64          // of new payloads
+	large    bool           // begins a block
+	end      segments.Place // where the next payload goes; Segment 0: not known yet
+	runs     []run          // what is to be appended
+	bytes    int64          // of new payloads
+	panicked string         // with what, and where; "": it did not
 }
 
 // A run is payloads that follow each other in one segment.
@@ -88,6 +93,12 @@ func (b *batch) insert(ctx context.Context, conn any, rows []archive.Row) ([]boo
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			_ = tx.Rollback()
+			b.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
 	fresh := make([]bool, len(rows))
 	for i := range rows {
 		if err = ctx.Err(); err == nil {

@@ -15,7 +15,7 @@ import (
 // A direct executes what each insert needs on the driver's own connection, past
 // database/sql, which allocates 1 kB for a row. Whoever has the connection uses it.
 // No context ends a statement: database/sql gives a connection up that was
-// interrupted, and these with it.
+// interrupted, and the statements of one that is closed cannot be freed any more.
 type direct struct {
 	conn        any // whose the statements are; nil: nobody's yet
 	insert, end driver.Stmt
@@ -42,7 +42,7 @@ func (d *direct) begin(conn any) (driver.Tx, error) {
 }
 
 func (d *direct) prepare(c driver.ConnPrepareContext) error {
-	*d = direct{} // what another connection had is gone with it
+	*d = direct{} // what a closed connection had stays allocated
 	for i := range d.args {
 		d.args[i].Ordinal = i + 1
 	}
@@ -72,7 +72,7 @@ func (d *direct) release(from *sql.DB) error {
 	defer func() { _ = conn.Close() }() // gives it back
 	return conn.Raw(func(c any) error {
 		if c != d.conn {
-			return nil // they are gone with theirs
+			return nil // theirs is closed
 		}
 		return d.close()
 	})

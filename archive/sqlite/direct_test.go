@@ -3,12 +3,13 @@ package sqlite
 import (
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/archivetest"
-	"github.com/msgpath/msgpath/archive/segments"
 )
 
 // A connection that database/sql gives up takes its statements along, and inserts
@@ -53,23 +54,33 @@ func TestDirectRefusesOtherDrivers(t *testing.T) {
 	}
 }
 
-// A panic while a batch is written reaches the caller, and leaves nothing locked.
+// A panic while a batch is written reaches the caller. It leaves what was there and
+// no lock.
 func TestPanicInInsert(t *testing.T) {
-	d, err := Open(t.Context(), Memory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	d.payloads = nil // so it panics
-	func() {
-		defer func() {
-			if recover() == nil {
-				t.Error("no panic")
-			}
+	for _, name := range []string{Memory, filepath.Join(t.TempDir(), "archive.db")} {
+		d := openFile(t, Options{inline: 1}, name)
+		rows := placed(3)
+		mustInsert(t, d, rows[:1])
+		whole := d.payloads
+		d.payloads = nil // so it panics
+		func() {
+			defer func() {
+				if v := recover(); v == nil || !strings.Contains(fmt.Sprint(v), "nil pointer") {
+					t.Errorf("%s: panic: %v", name, v)
+				}
+			}()
+			_, _ = d.Insert(t.Context(), rows[1:2])
 		}()
-		_, _ = d.Insert(t.Context(), []archive.Row{archivetest.Numbered(1, 0, 5000)})
-	}()
-	d.payloads = segments.NewMemory()
-	if err := d.Close(); err != nil {
-		t.Error(err)
+		d.payloads = whole
+		if name != Memory {
+			if err := lock(t, name); err != nil {
+				t.Errorf("another process: %v", err)
+			}
+		}
+		if _, err := d.Get(t.Context(), rows[1].Key.Hash); !errors.Is(err, archive.ErrNotFound) {
+			t.Errorf("%s: the row of the panic: %v", name, err)
+		}
+		mustInsert(t, d, rows[1:])
+		requireGets(t, d, rows)
 	}
 }

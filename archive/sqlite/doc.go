@@ -19,8 +19,9 @@
 // row says where and with which checksum: so a payload is written once, not into
 // the log and then into the file. Who copies or moves the file takes the folder
 // along: a file without it is not opened. FILE is what links lead to. A database
-// in memory keeps everything in pages of 16 KiB. Files of earlier versions open,
-// and what they hold stays where it is.
+// in memory keeps such payloads beside its rows too, as they are: with them the
+// received bytes that they are part of, unless those are large for a payload. Files
+// of earlier versions open, and what they hold stays where it is.
 //
 // # What survives
 //
@@ -33,8 +34,9 @@
 // are on the disk only with SyncLater; the database remembers up to where they
 // are, and Open reads those behind, from the disk (Linux), deletes the rows of
 // those that are damaged, and counts them ([Database.Lost]). What segments hold
-// behind the last row, of a batch that was not committed, is written over. Every read checks the checksum,
-// and one that does not match is an error that wraps segments.ErrDamaged.
+// behind the last row, of a batch that was not committed, is written over. Every read of
+// a file checks the checksum, and one that does not match is an error that wraps
+// segments.ErrDamaged.
 //
 // # Goroutines
 //
@@ -45,16 +47,18 @@
 // checkpoint is that of the next insert, and it is tried again. Checkpoint and
 // Close fail if the log is still read after 10 s.
 //
-// An insert whose context ends before it writes payloads ends with it; later it
-// goes on to its end.
+// An insert whose context ends before it writes payloads ends with it, but for a
+// wait for another process's lock; later it goes on to its end.
 //
 // # What is copied
 //
 // The driver copies each value that it is given into memory of SQLite, and SQLite
 // copies it on into its pages; what is read comes back the same way. Payloads in
 // segments are written from the memory that they are in; a batch of 256 KiB or more
-// is copied once, see package segments. This package copies no payload itself on
-// its way in, and one in a row one more time on its way out.
+// is copied once, see package segments. In memory a payload beside the rows is
+// copied only if its received buffer is large for it, which counts, and what is read
+// is the payload itself: nobody may change it. This package copies no other payload
+// on its way in, and one in a row one more time on its way out.
 //
 // The package has no limit of its own on the size of the database and deletes
 // nothing else.

@@ -193,7 +193,12 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 			return err
 		}
 	}
-	return setSynced(context.WithoutCancel(ctx), d.writer, to) // see direct
+	conn, err := d.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }()                    // gives it back
+	return setSynced(context.WithoutCancel(ctx), conn, to) // see direct
 }
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.
@@ -201,7 +206,7 @@ func (d *Database) syncSegment(n int64) error {
 	return d.flusher.settle(d.dir.Sync(n))
 }
 
-// A querier is a *sql.DB or a *sql.Tx.
+// A querier is a *sql.DB, a *sql.Conn or a *sql.Tx.
 type querier interface {
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row

@@ -30,8 +30,8 @@ func (s Sync) String() string {
 
 // What is done when nothing else is asked for.
 const (
-	// InlineBytes is the size from which a payload of a file goes to a segment,
-	// where it is written once. A smaller one is cheaper in its row.
+	// InlineBytes is the size from which a payload goes to a segment, where it is
+	// written once, or in memory not at all. A smaller one is cheaper in its row.
 	InlineBytes = 4096
 	// SegmentBytes is the size from which a segment gets no more payloads.
 	SegmentBytes = 256 << 20
@@ -40,8 +40,8 @@ const (
 	// four times as much inserts wait for the disk.
 	SyncBytes = 32 << 20
 
-	// MemoryPageBytes is the page size of a database in memory, where payloads are
-	// in their rows. A file has SQLite's own 4096: its rows are small.
+	// MemoryPageBytes is the page size of a database in memory. A file has SQLite's
+	// own 4096, of which the log holds fewer bytes for each row.
 	MemoryPageBytes = 16384
 )
 

@@ -43,6 +43,44 @@ func TestSmallSegments(t *testing.T) {
 	})
 }
 
+func TestSmallSegmentsInMemory(t *testing.T) {
+	archivetest.Exercise(t, func(t *testing.T) archive.Backend { return openFile(t, small, Memory) })
+}
+
+// Payloads of one length, of several batches and segments: each row has its own,
+// after a batch that was refused and with rows that were there before.
+func TestPayloadsInMemory(t *testing.T) {
+	d := openFile(t, Options{inline: 1, segment: 100}, Memory)
+	refuse(t, d, 13)
+	var rows []archive.Row
+	for i := range uint64(40) {
+		rows = append(rows, archivetest.Numbered(i, int64(i), 32))
+	}
+	mustInsert(t, d, rows[:10])
+	if _, err := d.Insert(t.Context(), rows[10:20]); err == nil {
+		t.Fatal("no error")
+	}
+	mustInsert(t, d, rows[20:30])
+	if fresh, err := d.Insert(t.Context(), rows[25:]); err != nil || !slices.Equal(fresh, append(make([]bool, 5), trues(10)...)) {
+		t.Fatalf("insert: %v, %v", fresh, err)
+	}
+	requireGets(t, d, slices.Concat(rows[:10], rows[20:]))
+	if want := (segments.Place{Segment: 8, Offset: 64}); d.next != want { // 4 a segment
+		t.Errorf("the next payload goes to %+v, want %+v", d.next, want)
+	}
+}
+
+func trues(n int) []bool { return slices.Repeat([]bool{true}, n) }
+
+// refuse has the database refuse a row.
+func refuse(t *testing.T, d *Database, timestamp int) {
+	t.Helper()
+	if _, err := d.writer.ExecContext(t.Context(), fmt.Sprintf(`CREATE TRIGGER refuse BEFORE INSERT ON messages
+		WHEN NEW.timestamp = %d BEGIN SELECT RAISE(ABORT, 'it is refused'); END`, timestamp)); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestSyncEach(t *testing.T) {
 	o := small
 	o.Sync = SyncEach
@@ -123,6 +161,15 @@ func requireRecovered(t *testing.T, name string, rows []archive.Row, intact func
 	requireWhole(t, name, rows)
 }
 
+func requireGets(t *testing.T, d *Database, rows []archive.Row) {
+	t.Helper()
+	for i, r := range rows {
+		if got, err := d.Get(t.Context(), r.Key.Hash); err != nil || string(got.Message.GetPayload()) != string(r.Message.GetPayload()) {
+			t.Fatalf("row %d afterwards: %v", i, err)
+		}
+	}
+}
+
 func requireWhole(t *testing.T, name string, rows []archive.Row) {
 	t.Helper()
 	d, err := Open(t.Context(), name)
@@ -130,11 +177,7 @@ func requireWhole(t *testing.T, name string, rows []archive.Row) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
-	for i, r := range rows {
-		if got, err := d.Get(t.Context(), r.Key.Hash); err != nil || string(got.Message.GetPayload()) != string(r.Message.GetPayload()) {
-			t.Fatalf("row %d afterwards: %v", i, err)
-		}
-	}
+	requireGets(t, d, rows)
 	if d.Lost() != 0 {
 		t.Fatalf("lost %d rows afterwards", d.Lost())
 	}
@@ -241,10 +284,7 @@ func TestDamageOfTheDiskIsTold(t *testing.T) {
 func TestRolledBackPayloadsAreWrittenOver(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := openFile(t, small, name)
-	if _, err := d.writer.ExecContext(t.Context(), `CREATE TRIGGER refuse BEFORE INSERT ON messages
-		WHEN NEW.timestamp = 3 BEGIN SELECT RAISE(ABORT, 'three is refused'); END`); err != nil {
-		t.Fatal(err)
-	}
+	refuse(t, d, 3)
 	rows := placed(6)
 	if _, err := d.Insert(t.Context(), rows); err == nil {
 		t.Fatal("no error")

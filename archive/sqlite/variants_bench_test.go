@@ -75,7 +75,11 @@ func BenchmarkMemoryVariants(b *testing.B) {
 	}
 	for _, page := range []int64{4096, 8192, 16384, 32768} {
 		for _, journal := range []string{"MEMORY", "OFF"} {
-			for name, from := range map[string]int64{"held": 0, "inline": inline} {
+			for _, from := range []int64{InlineBytes, inline} {
+				name := "beside"
+				if from == inline {
+					name = "inline"
+				}
 				o := Options{page: page, inline: from, pragmas: []string{"journal_mode(" + journal + ")"}}
 				for _, w := range []workload{{32, 0}, {1, 0}, {32, 1000}, {1, 1000}} {
 					b.Run(fmt.Sprintf("page=%dK,journal=%s,%s/%s", page>>10, journal, name, w), func(b *testing.B) {
