@@ -47,8 +47,9 @@ var rules = map[string]rule{
 	"archive/postgres":    {may: []string{"archive", "counters", "message", "message/pb", "internal/crashpoint"}, never: slices.Concat(noLibp2p, []string{sqlite})},
 	"archive/archivetest": {may: []string{"archive", "counters", "message", "message/pb", "internal/crashpoint"}, never: noLibp2p},
 
-	"storesync":     {may: []string{"counters", "message", "message/pb"}, never: slices.Concat(noLibp2p, noSQL)},
-	"storesync/p2p": {may: []string{"counters", "message", "message/pb", "storesync"}, never: slices.Concat(noRoot, noSQL)},
+	"storesync":            {may: []string{"counters", "message", "message/pb", "storesync/negentropy"}, never: slices.Concat(noLibp2p, noSQL)},
+	"storesync/negentropy": {may: []string{"message"}, never: slices.Concat(noLibp2p, noSQL)},
+	"storesync/p2p":        {may: []string{"counters", "message", "message/pb", "storesync", "storesync/negentropy"}, never: slices.Concat(noRoot, noSQL)},
 
 	"filter":   {may: []string{"counters", "message", "message/pb"}, never: slices.Concat(noRoot, noSQL)},
 	"delivery": {may: []string{"counters", "message", "message/pb", "internal/crashpoint"}, never: noLibp2p},
