@@ -120,6 +120,9 @@ build: need-go ## build bin/msgpath, which counts, and bin/relaynode, which does
 	@go build -tags=$(tag) -ldflags='$(ldflags)' -o bin/msgpath ./cmd/msgpath
 	@go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
 
+# Packages of which the race detector watches only the build that counts.
+slow = bench|cmd/msgpath
+
 .PHONY: test
 test: need-go need-gcc ## test both builds with the race detector
 	@test -x bin/testsummary || echo "compiling libp2p for both builds with the race detector, about five minutes"
@@ -128,12 +131,16 @@ test: need-go need-gcc ## test both builds with the race detector
 	@( status=0; \
 	for t in $(builds); do \
 	  for dir in . counters bench/peers; do \
-	    echo "# $$dir: go test -race -shuffle=on -tags=$${t#none} ./..." >&2; \
-	    (cd $$dir && go test -json -race -shuffle=on -timeout=9m -tags=$${t#none} ./...) || status=1; \
+	    packages=./...; but=; \
+	    if [ $$dir$$t = .none ]; then packages="$$(go list ./... | grep -vxE '$(module)/($(slow))')"; but=", without $(slow)"; fi; \
+	    echo "# $$dir: go test -race -shuffle=on -tags=$${t#none} ./...$$but" >&2; \
+	    (cd $$dir && go test -json -race -shuffle=on -timeout=9m -tags=$${t#none} $$packages) || status=1; \
 	  done; \
 	  echo "# allocations, which the race detector changes: go test -tags=$${t#none} ./message" >&2; \
 	  go test -json -run=Alloc -tags=$${t#none} ./message || status=1; \
 	done; \
+	echo "# what starts many nodes, here without the race detector: go test -shuffle=on ./bench ./cmd/msgpath" >&2; \
+	go test -json -shuffle=on -timeout=9m ./bench ./cmd/msgpath || status=1; \
 	echo "# what takes too long with the race detector: go test -tags=$(tag) -run=Scripts/performance ./cmd/msgpath" >&2; \
 	go test -json -tags=$(tag) -run=Scripts/performance ./cmd/msgpath || status=1; \
 	(cd tools && go test -json ./...) || status=1; \

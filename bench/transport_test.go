@@ -111,7 +111,7 @@ func TestTransportArmsAreNamed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := namesOf(arms), []string{"zerocopy, validator own goroutine", "zerocopy, validator inline"}; !slices.Equal(got, want) {
+	if got, want := namesOf(arms), []string{"zerocopy, validator inline", "zerocopy, validator own goroutine"}; !slices.Equal(got, want) {
 		t.Errorf("arms %v, want %v", got, want)
 	}
 	if err := WriteEffects(&strings.Builder{}, verdict.Result{}, false); err == nil {

@@ -30,7 +30,7 @@ var sourceMutants = []sourceMutant{
 	},
 	{
 		"the handler forgets the Envelope that came along", "relay/dispatch.go",
-		"env := j.carried(m)", "env := j.carried(&pubsub.Message{})",
+		"env := j.take(m)", "env := j.take(&pubsub.Message{})",
 		[]string{byAcceptance, byGate, byDiff, byLock, byChange},
 	},
 	{
