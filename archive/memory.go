@@ -124,12 +124,9 @@ func (r Row) retained() Row {
 	case r.wasteful(len(m.GetPayload()) + len(m.GetContentTopic()) + len(m.GetMeta()) + len(m.GetRateLimitProof())):
 		m = known(m)
 		m.ContentTopic = strings.Clone(m.ContentTopic)
-		m.Payload = bytes.Clone(m.Payload)
+		m.Payload = r.copyPayload()
 		m.Meta = bytes.Clone(m.Meta)
 		m.RateLimitProof = bytes.Clone(m.RateLimitProof)
-		if counters.Enabled {
-			counters.Copy(r.counts, siteRetain, len(m.Payload))
-		}
 	case len(m.ProtoReflect().GetUnknown()) > 0:
 		m = known(m)
 	}
@@ -143,10 +140,14 @@ func (r Row) wasteful(kept int) bool { return r.wire > smallBuffer && kept < r.w
 // HeldPayload returns the payload fit to be kept: shared with the message unless
 // it would hold a received buffer that is large for it, else a copy.
 func (r Row) HeldPayload() []byte {
-	payload := r.Message.GetPayload()
-	if !r.wasteful(len(payload)) {
+	if payload := r.Message.GetPayload(); !r.wasteful(len(payload)) {
 		return payload
 	}
+	return r.copyPayload()
+}
+
+func (r Row) copyPayload() []byte {
+	payload := r.Message.GetPayload()
 	if counters.Enabled {
 		counters.Copy(r.counts, siteRetain, len(payload))
 	}

@@ -99,21 +99,28 @@ func (b *batch) insert(ctx context.Context, conn any, rows []archive.Row) ([]boo
 			b.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
 		}
 	}()
-	fresh := make([]bool, len(rows))
+	fresh, err := b.addAll(ctx, rows)
+	if err == nil {
+		err = b.write(ctx)
+	}
+	if err != nil {
+		_ = tx.Rollback() // SQLite may have done it
+		return nil, err
+	}
+	return fresh, tx.Commit()
+}
+
+func (b *batch) addAll(ctx context.Context, rows []archive.Row) (fresh []bool, err error) {
+	fresh = make([]bool, len(rows))
 	for i := range rows {
 		if err = ctx.Err(); err == nil {
 			fresh[i], err = b.add(&rows[i])
 		}
 		if err != nil {
-			_ = tx.Rollback() // SQLite may have done it
 			return nil, fmt.Errorf("%s: %w", rows[i].Key.Hash, err)
 		}
 	}
-	if err := b.write(ctx); err != nil {
-		_ = tx.Rollback()
-		return nil, err
-	}
-	return fresh, tx.Commit()
+	return fresh, nil
 }
 
 // add inserts a row, and its payload where that goes unless it was there before.

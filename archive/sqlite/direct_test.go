@@ -9,23 +9,14 @@ import (
 	"testing"
 
 	"github.com/msgpath/msgpath/archive"
-	"github.com/msgpath/msgpath/archive/archivetest"
 )
 
 // A connection that database/sql gives up takes its statements along, and inserts
 // go on with another.
 func TestInsertsOnANewConnection(t *testing.T) {
-	d, err := Open(t.Context(), filepath.Join(t.TempDir(), "archive.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	insert := func(n uint64) {
-		t.Helper()
-		if _, err := d.Insert(t.Context(), []archive.Row{archivetest.Numbered(n, 0, 5000)}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	insert(1)
+	d := openFile(t, Options{inline: 1}, filepath.Join(t.TempDir(), "archive.db"))
+	rows := placed(2)
+	mustInsert(t, d, rows[:1])
 	before := d.direct.conn
 	conn, err := d.writer.Conn(t.Context())
 	if err != nil {
@@ -35,12 +26,9 @@ func TestInsertsOnANewConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = conn.Close() // it is closed
-	insert(2)
+	mustInsert(t, d, rows[1:])
 	if d.direct.conn == before {
 		t.Error("the connection stayed")
-	}
-	if err := d.Close(); err != nil {
-		t.Fatal(err)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestPayloadsInMemory(t *testing.T) {
 		t.Fatal("no error")
 	}
 	mustInsert(t, d, rows[20:30])
-	if fresh, err := d.Insert(t.Context(), rows[25:]); err != nil || !slices.Equal(fresh, append(make([]bool, 5), trues(10)...)) {
+	if fresh, err := d.Insert(t.Context(), rows[25:]); err != nil || !slices.Equal(fresh, append(make([]bool, 5), slices.Repeat([]bool{true}, 10)...)) {
 		t.Fatalf("insert: %v, %v", fresh, err)
 	}
 	requireGets(t, d, slices.Concat(rows[:10], rows[20:]))
@@ -69,8 +69,6 @@ func TestPayloadsInMemory(t *testing.T) {
 		t.Errorf("the next payload goes to %+v, want %+v", d.next, want)
 	}
 }
-
-func trues(n int) []bool { return slices.Repeat([]bool{true}, n) }
 
 // refuse has the database refuse a row.
 func refuse(t *testing.T, d *Database, timestamp int) {
