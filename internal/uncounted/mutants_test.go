@@ -43,8 +43,8 @@ var mutants = []mutant{
 		want: "hash not counted: message.Algorithm.Sum in newItem (called from (*Archive).Store):",
 	},
 	{
-		file: "archive/memory.go", old: "counters.Copy(r.counts, siteRetain, len(m.Payload))", new: "_ = siteRetain",
-		want: "copy not counted: bytes.Clone of m.Payload in Row.retained (called from (*Memory).Insert):",
+		file: "archive/memory.go", old: "counters.Copy(r.counts, siteRetain, len(payload))", new: "_ = siteRetain",
+		want: "copy not counted: bytes.Clone of payload in Row.copyPayload (called from Row.HeldPayload, Row.retained):",
 	},
 	{
 		file: "relay/gossip.go", old: "counters.IDHash(counts, siteGossipID, len(topic)+len(data))", new: "_ = siteGossipID",
