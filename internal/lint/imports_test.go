@@ -82,6 +82,7 @@ var rules = map[string]rule{
 	"internal/crashpoint":         {},
 	"internal/golden":             {},
 	"internal/lint":               {},
+	"internal/postgrestest":       {never: noLibp2p},
 	"internal/provezero":          {may: []string{"counters", "verdict", "internal/provezero/sitelist"}, never: noSQL},
 	"internal/selftest":           {may: []string{"bench", "bench/budgets", "counters", "message", "message/pb", "relay", "verdict/..."}},
 	"internal/uncounted":          {},
