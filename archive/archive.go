@@ -216,8 +216,9 @@ func (a *Archive) Checkpoint(ctx context.Context) error {
 	return nil
 }
 
-// Ready returns nil, or why the archive cannot store: Run does not run, or the
-// last insert failed and none has worked since.
+// Ready returns nil, or why the archive cannot store: Run does not run, the last
+// insert failed and none has worked since, or the backend says so of itself, as
+// one does whose insert waits for a server.
 func (a *Archive) Ready() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,6 +229,11 @@ func (a *Archive) Ready() error {
 		return fmt.Errorf("archive: not ready: %w", errIdle)
 	case a.failure != nil:
 		return fmt.Errorf("archive: not ready: last insert: %w", a.failure)
+	}
+	if b, ok := a.backend.(interface{ Ready() error }); ok {
+		if err := b.Ready(); err != nil {
+			return fmt.Errorf("archive: not ready: %w", err)
+		}
 	}
 	return nil
 }

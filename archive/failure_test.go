@@ -220,3 +220,26 @@ func TestEveryAcceptedMessageIsAnswered(t *testing.T) {
 		t.Fatalf("accepted %d, answered %d, %+v", sum, answered, s)
 	}
 }
+
+// waiting is a Memory that says why it is not ready.
+type waiting struct {
+	*archive.Memory
+	why error
+}
+
+func (w *waiting) Ready() error { return w.why }
+
+func TestReadyAsksTheBackend(t *testing.T) {
+	b := &waiting{archive.NewMemory(), errDisk}
+	told := make(chan error, 1)
+	a := start(t, b, archive.Options{Stored: func(_ *message.Envelope, err error) { told <- err }})
+	mustStore(t, a.Archive, envelope(t, 1))
+	if err := <-told; err != nil {
+		t.Fatal(err)
+	}
+	requireIs(t, "ready", a.Ready(), errDisk)
+	b.why = nil
+	if err := a.Ready(); err != nil {
+		t.Fatal(err)
+	}
+}

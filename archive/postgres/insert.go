@@ -114,7 +114,11 @@ func (in *insertion) insert(ctx context.Context, conn *pgxpool.Conn) (c commit, 
 	batch.Queue(beginSQL)
 	batch.Queue(insertSQL, in.columns()...)
 	results := conn.SendBatch(ctx, &batch)
-	defer func() { err = errors.Join(err, results.Close()) }()
+	defer func() {
+		if e := results.Close(); err == nil { // else it is the same
+			err = e
+		}
+	}()
 	if _, err := results.Exec(); err != nil {
 		return c, err
 	}

@@ -15,8 +15,18 @@ import (
 	"github.com/msgpath/msgpath/message/pb"
 )
 
-// dataColumns are what a selection may ask for beside keys and sizes.
-const dataColumns = "stamped, ephemeral, version, topic, content_topic, meta, rate_limit_proof, payload"
+const (
+	// What a selection may ask for beside keys and sizes.
+	dataColumns = "stamped, ephemeral, version, topic, content_topic, meta, rate_limit_proof, payload"
+
+	sizeSQL = "SELECT count(*), coalesce(sum(size), 0)::bigint FROM messages"
+
+	// Locks the rows in the order of their hashes, so that two nodes that delete the
+	// same ones do not wait for each other.
+	deleteSQL = `DELETE FROM messages WHERE hash IN (
+	SELECT m.hash FROM messages m JOIN unnest($1::bigint[], $2::bytea[]) AS k (timestamp, hash) USING (timestamp, hash)
+	ORDER BY m.hash FOR UPDATE OF m)`
+)
 
 // statement returns the SQL of a selection, and its arguments.
 func statement(s archive.Selection) (query string, args []any) {
@@ -163,12 +173,6 @@ func (d *Database) Delete(ctx context.Context, keys []message.Key) error {
 	return nil
 }
 
-// deleteSQL locks the rows in the order of their hashes, so that two nodes that
-// delete the same ones do not wait for each other.
-const deleteSQL = `DELETE FROM messages WHERE hash IN (
-	SELECT m.hash FROM messages m JOIN unnest($1::bigint[], $2::bytea[]) AS k (timestamp, hash) USING (timestamp, hash)
-	ORDER BY m.hash FOR UPDATE OF m)`
-
 func (d *Database) delete(ctx context.Context, keys []message.Key) error {
 	limited, cancel := context.WithTimeout(ctx, 2*d.options.Timeout)
 	defer cancel()
@@ -200,7 +204,7 @@ func (d *Database) Size(ctx context.Context) (size archive.Size, err error) {
 	}
 	defer d.mu.RUnlock()
 	err = d.read(ctx, func(ctx context.Context) error {
-		row := d.reader.QueryRow(ctx, "SELECT count(*), coalesce(sum(size), 0)::bigint FROM messages")
+		row := d.reader.QueryRow(ctx, sizeSQL)
 		return row.Scan(&size.Messages, &size.Bytes)
 	})
 	if err != nil {
