@@ -2,12 +2,14 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"sync"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/postgres"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/node"
 )
@@ -24,6 +26,9 @@ func checkArchive(name string) error {
 	}
 	if name == "" {
 		return fmt.Errorf("no archive: want memory, sqlite::memory:, sqlite:FILE or %s", Discard)
+	}
+	if postgres.IsURL(name) { // not shown: it may hold a password
+		return errors.New("archive postgres://…: a run needs an empty archive, and this one stays")
 	}
 	if _, err := node.ArchiveFile(name); err != nil {
 		return fmt.Errorf("%w, or %s", err, Discard)

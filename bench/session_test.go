@@ -182,12 +182,12 @@ func TestOptionsAreRefusedWhole(t *testing.T) {
 	o.Scenarios = []string{"nano"}
 	o.Paths = []string{"baseline", "fast", "baseline"}
 	o.Messages, o.Runs, o.Window, o.WarmupMicro = 0, 0, 5000, -1
-	o.Archive, o.Profile = "postgres://x", Profile{}
+	o.Archive, o.Profile = "postgres://u:secret@x", Profile{}
 	_, err := Run(t.Context(), o)
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"5000", `"nano"`, `"fast"`, "twice", "at least 1", "postgres://x", "profile"} {
+	for _, want := range []string{"5000", `"nano"`, `"fast"`, "twice", "at least 1", "postgres://…", "profile"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not speak of %s: %v", want, err)
 		}

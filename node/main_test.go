@@ -14,12 +14,13 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/internal/postgrestest"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/relay"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(postgrestest.Main(m)) }
 
 const (
 	loopback = "/ip4/127.0.0.1/tcp/0"

@@ -9,10 +9,12 @@ import (
 	"sync"
 	"sync/atomic"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
 )
@@ -30,6 +32,7 @@ type Node struct {
 	relay   *relay.Relay
 	archive *archive.Archive
 	set     *storesync.Set
+	handled *lru.Cache[message.Hash, struct{}] // what passed the archive; nil: the archive tells
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -44,15 +47,15 @@ func New(o Options) (*Node, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	open, err := parseArchive(o.Archive)
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	open, err := parseArchive(o.Archive, o.Logger)
 	if err != nil {
 		return nil, err
 	}
 	if o.Backend != nil {
 		open = o.Backend
-	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{
 		options:  o,

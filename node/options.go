@@ -37,7 +37,7 @@ type Options struct {
 	// that the resource manager does not know of. 0: MinMuxerWindow.
 	MuxerWindow int
 
-	Archive string // "", "memory", "sqlite::memory:", "sqlite:FILE"; "": keeps nothing
+	Archive string // "", "memory", "sqlite::memory:", "sqlite:FILE", "postgres://…"; "": keeps nothing
 
 	// Backend opens an archive of the caller's own, in place of Archive, which is
 	// "" then. Nil: none.
@@ -79,11 +79,11 @@ func (o Options) Validate() error {
 		}
 	}
 	o.checkTransport(bad)
-	if _, err := parseArchive(o.Archive); err != nil {
-		bad("Archive %q: %w", o.Archive, err)
+	if _, err := parseArchive(o.Archive, nil); err != nil {
+		bad("Archive %q: %w", shownArchive(o.Archive), err)
 	}
 	if o.Backend != nil && o.Archive != "" {
-		bad("Archive %q and a Backend: give one", o.Archive)
+		bad("Archive %q and a Backend: give one", shownArchive(o.Archive))
 	}
 	if o.Sync && o.Archive == "" && o.Backend == nil {
 		bad("Sync without an Archive: the sync set names messages that are stored")

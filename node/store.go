@@ -4,11 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
+
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/postgres"
 	"github.com/msgpath/msgpath/archive/sqlite"
+	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
@@ -17,8 +22,13 @@ import (
 // An opener opens the backend that an archive's name stands for.
 type opener func(context.Context) (archive.Backend, error)
 
-// parseArchive returns the opener for name, nil for "".
-func parseArchive(name string) (opener, error) {
+// handledLength is how many messages a node remembers to have handled, where other
+// nodes store them in the same archive. It takes up to about 10 MB.
+const handledLength = 1 << 16
+
+// parseArchive returns the opener for name, nil for "". An archive that has
+// something to tell tells log.
+func parseArchive(name string, log *slog.Logger) (opener, error) {
 	if name == "" {
 		return nil, nil
 	}
@@ -31,15 +41,31 @@ func parseArchive(name string) (opener, error) {
 		}
 		return func(ctx context.Context) (archive.Backend, error) { return sqlite.Open(ctx, file) }, nil
 	}
-	return nil, errors.New("want memory, sqlite::memory: or sqlite:FILE")
+	if postgres.IsURL(name) {
+		if err := postgres.Check(name); err != nil {
+			return nil, err
+		}
+		o := postgres.Options{Logger: log}
+		return func(ctx context.Context) (archive.Backend, error) { return o.Open(ctx, name) }, nil
+	}
+	return nil, errors.New("want memory, sqlite::memory:, sqlite:FILE or postgres://USER@HOST/DATABASE")
+}
+
+// shownArchive returns the name of an archive as it may be printed: of what looks
+// like a URL only the beginning, since it may hold a password.
+func shownArchive(name string) string {
+	if scheme, _, ok := strings.Cut(name, "://"); ok {
+		return scheme + "://…"
+	}
+	return name
 }
 
 // ArchiveFile returns the file in which the archive called name, as in
-// Options.Archive, keeps its messages: "" for one in memory and for none. An
+// Options.Archive, keeps its messages: "" for one elsewhere and for none. An
 // error says why Options would refuse the name.
 func ArchiveFile(name string) (string, error) {
-	if _, err := parseArchive(name); err != nil {
-		return "", fmt.Errorf("node: archive %q: %w", name, err)
+	if _, err := parseArchive(name, nil); err != nil {
+		return "", fmt.Errorf("node: archive %q: %w", shownArchive(name), err)
 	}
 	file, ok := strings.CutPrefix(name, "sqlite:")
 	if !ok || file == sqlite.Memory {
@@ -61,10 +87,16 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 	if d, ok := backend.(*sqlite.Database); ok && d.Lost() > 0 {
 		n.logger.Warn("archive lost messages to a loss of power", "messages", d.Lost())
 	}
+	if s, ok := backend.(interface{ Shared() bool }); ok && s.Shared() {
+		n.handled, err = lru.New[message.Hash, struct{}](handledLength)
+		if err != nil {
+			return errors.Join(err, backend.Close())
+		}
+	}
 	n.archive, err = archive.New(backend, archive.Options{
 		Queue:   n.options.ArchiveQueue,
 		Batch:   n.options.ArchiveBatch,
-		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, known(err)) },
+		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, n.outcome(env, err)) },
 		Observe: n.committed,
 		Logger:  n.logger,
 
@@ -96,12 +128,38 @@ func (n *Node) pruned(keys []message.Key) {
 	}
 }
 
-// known says in the relay's terms that the archive held a message before.
-func known(err error) error {
-	if errors.Is(err, archive.ErrDuplicate) {
+// outcome says in the relay's terms what the archive answered for env. One that
+// held the message before, and that no other node fills, had it from this node,
+// which has handled it then. One that others fill may have it from them: it is
+// known only if this node remembers it. So a copy that comes again later than
+// handledLength others, or after a restart, is handled once more.
+func (n *Node) outcome(env *message.Envelope, err error) error {
+	duplicate := errors.Is(err, archive.ErrDuplicate)
+	if err != nil && !duplicate {
+		return err
+	}
+	if n.handled != nil && !n.handles(env) {
+		return nil
+	}
+	if duplicate {
 		return fmt.Errorf("%w: %w", relay.ErrDuplicate, err)
 	}
-	return err
+	return nil
+}
+
+// handles remembers a message that the archive holds, and reports whether it did
+// before. The archive has made its hash. An ephemeral one is held nowhere.
+func (n *Node) handles(env *message.Envelope) (before bool) {
+	m, err := env.Message(counters.Site{})
+	if err != nil || m.GetEphemeral() {
+		return false
+	}
+	hash, err := env.Hash(counters.Site{})
+	if err != nil {
+		return false
+	}
+	before, _ = n.handled.ContainsOrAdd(hash, struct{}{})
+	return before
 }
 
 // openSet makes the sync set, which holds what the archive holds already.
