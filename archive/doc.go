@@ -31,7 +31,8 @@
 // wraps [ErrClosed].
 //
 // A failed insert is answered, counted, logged when it is the first in a row, and
-// ends readiness ([Archive.Ready]) until an insert works. It is not tried again.
+// ends readiness ([Archive.Ready]) until an insert works. The Archive does not try it
+// again; a backend may within its Insert, and says meanwhile that it is not ready.
 // A panic of the backend ends Run with an error, and the archive for good.
 //
 // # Limits

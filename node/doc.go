@@ -22,6 +22,14 @@
 // sync set, and reaches the stages. The sync set starts with what the archive
 // holds.
 //
+// Nodes may share an archive in PostgreSQL. Each message is stored once, by whichever
+// node is first, and every node that receives it delivers it, once: a node remembers
+// the last 65,536 that it handled. A copy that comes after more than those, or after
+// a restart, is delivered again, while an archive of the node's own would know it.
+// While the server is away, messages wait in the node's queues, those of a topic for
+// its handler too, and the node is not ready; what these cannot hold is dropped and
+// counted, and what the archive gives up on after a minute as well.
+//
 // What it will not do: read a configuration file, print, or handle signals; that
 // is the command's. It does not find peers beyond those it is told.
 //

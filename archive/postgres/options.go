@@ -113,7 +113,7 @@ func withoutSecrets(err error) error {
 	if i := strings.IndexAny(what, `:("`); i > 0 {
 		what = what[:i]
 	}
-	return fmt.Errorf("%s: what it holds is not shown here, since a part may be the password", strings.TrimSpace(what))
+	return fmt.Errorf("%s (the value is not shown: it may be the password)", strings.TrimSpace(what))
 }
 
 // pool returns the settings of up to n connections to what base means.

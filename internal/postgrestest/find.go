@@ -11,12 +11,15 @@ import (
 	"syscall"
 )
 
+// installed is where Debian puts the servers that are installed.
+var installed = "/usr/lib/postgresql/*/bin/initdb"
+
 // errNone is why there is no server to start.
 var errNone = errors.New("PostgreSQL is not installed: no /usr/lib/postgresql/*/bin/initdb, and none in PATH")
 
 // binaries returns the folder of the newest server that is installed.
 func binaries() (string, error) {
-	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/initdb") // its error is of the pattern
+	found, _ := filepath.Glob(installed) // its error is of the pattern
 	newest, at := -1, ""
 	for _, f := range found {
 		bin := filepath.Dir(f)

@@ -61,10 +61,12 @@ func Start(t testing.TB) *Server {
 // need skips t where there is no PostgreSQL, or fails it where that is asked for.
 func need(t testing.TB) {
 	t.Helper()
-	if _, err := binaries(); err != nil {
-		if os.Getenv("MSGPATH_REQUIRE_POSTGRES") == "1" {
-			t.Fatalf("PostgreSQL is required: %v", err)
-		}
+	_, err := binaries()
+	switch {
+	case err == nil:
+	case os.Getenv("MSGPATH_REQUIRE_POSTGRES") == "1":
+		t.Fatalf("PostgreSQL is required: %v", err)
+	default:
 		t.Skipf("NOT CHECKED ON POSTGRESQL: %v", err)
 	}
 }
