@@ -16,6 +16,4 @@
 //
 // It is no way to run a server for anything that should last: without
 // Options.Sync nothing is synchronised to the disk.
-//
-//msgpath:uncounted linked by tests and measurements alone
 package postgrestest
