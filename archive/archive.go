@@ -197,13 +197,13 @@ func (a *Archive) refuse(why error) {
 // Get returns the row with hash h. The error wraps ErrNotFound where there is
 // none. A message that was accepted and is not committed is not found.
 func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
-	return a.backend.Get(ctx, h)
+	return Get(ctx, a.backend, h)
 }
 
 // Keys yields the keys of the committed messages, ascending by timestamp and
 // hash. The loop's body may use the archive. It ends after the first error.
 func (a *Archive) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
-	return a.backend.Keys(ctx)
+	return Keys(ctx, a.backend)
 }
 
 // Checkpoint brings what is committed to where it would be after Close, for

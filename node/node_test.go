@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
@@ -54,7 +55,7 @@ func exchange(t *testing.T, name string, reach relay.Reach) {
 	if validated.Load() != n || received.Load() != n {
 		t.Errorf("%d validated, %d received, want %d", validated.Load(), received.Load(), n)
 	}
-	stored := archived(t, nodeB.Archive())
+	stored := archived(t, nodeB.Archive().Keys(deadline(t)))
 	if diff := cmp.Diff(want, stored[len(stored)-n:]); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
@@ -83,7 +84,7 @@ func TestSameBytesOnTwoTopics(t *testing.T) {
 	if diff := cmp.Diff(want, seen.take(t, 2)); diff != "" {
 		t.Errorf("delivered (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, archived(t, nodeB.Archive())); diff != "" {
+	if diff := cmp.Diff(want, archived(t, nodeB.Archive().Keys(deadline(t)))); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
 }
@@ -104,7 +105,7 @@ func TestEphemeral(t *testing.T) {
 	if got := seen.take(t, 2); got[1] != kept[0] {
 		t.Errorf("delivered %v, want the ephemeral message and %v", got, kept)
 	}
-	if diff := cmp.Diff(kept, archived(t, nodeB.Archive())); diff != "" {
+	if diff := cmp.Diff(kept, archived(t, nodeB.Archive().Keys(deadline(t)))); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(kept, slices.Collect(nodeB.SyncSet().Keys())); diff != "" {
@@ -132,7 +133,7 @@ func TestStopCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, archived(t, backend)); diff != "" {
+	if diff := cmp.Diff(want, archived(t, archive.Keys(deadline(t), backend))); diff != "" {
 		t.Errorf("file after the stop (-want +got):\n%s", diff)
 	}
 	if err := backend.Close(); err != nil {

@@ -63,7 +63,7 @@ func mustInsert(t testing.TB, b archive.Backend, rows ...archive.Row) []bool {
 
 func mustGet(t rapid.TB, b archive.Backend, h message.Hash) archive.Row {
 	t.Helper()
-	row, err := b.Get(context.Background(), h)
+	row, err := archive.Get(context.Background(), b, h)
 	if err != nil {
 		t.Fatalf("get: %v", err)
 	}
@@ -72,7 +72,7 @@ func mustGet(t rapid.TB, b archive.Backend, h message.Hash) archive.Row {
 
 func mustKeys(t testing.TB, b archive.Backend) (keys []message.Key) {
 	t.Helper()
-	for k, err := range b.Keys(t.Context()) {
+	for k, err := range archive.Keys(t.Context(), b) {
 		if err != nil {
 			t.Fatalf("keys: %v", err)
 		}
@@ -99,7 +99,7 @@ func keysOf(rows []archive.Row) (keys []message.Key) {
 func exerciseEmpty(t *testing.T, b archive.Backend) {
 	mustInsert(t, b)
 	requireKeys(t, b, nil)
-	if _, err := b.Get(t.Context(), message.Hash{1}); !errors.Is(err, archive.ErrNotFound) {
+	if _, err := archive.Get(t.Context(), b, message.Hash{1}); !errors.Is(err, archive.ErrNotFound) {
 		t.Fatalf("get of an unknown hash: %v, want %v", err, archive.ErrNotFound)
 	}
 }
@@ -195,7 +195,7 @@ func exerciseManyKeys(t *testing.T, b archive.Backend) {
 	mustInsert(t, b, rows...)
 	requireKeys(t, b, keysOf(rows))
 	left := 3
-	for _, err := range b.Keys(t.Context()) {
+	for _, err := range archive.Keys(t.Context(), b) {
 		if left--; err != nil || left == 0 {
 			break
 		}
@@ -211,7 +211,7 @@ func exerciseLoopBody(t *testing.T, b archive.Backend) {
 	first, late := Numbered(1, 1, 8), Numbered(2, -5, 8)
 	mustInsert(t, b, first)
 	var seen []message.Key
-	for k, err := range b.Keys(t.Context()) {
+	for k, err := range archive.Keys(t.Context(), b) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,7 +246,7 @@ func exerciseClosed(t *testing.T, b archive.Backend) {
 	}
 	_, err := b.Insert(t.Context(), []archive.Row{Numbered(2, 2, 8)})
 	requireIs(t, "insert", err, archive.ErrClosed)
-	_, err = b.Get(t.Context(), row.Key.Hash)
+	_, err = archive.Get(t.Context(), b, row.Key.Hash)
 	requireIs(t, "get", err, archive.ErrClosed)
 	requireIs(t, "keys", lastError(t.Context(), b), archive.ErrClosed)
 }
@@ -260,7 +260,7 @@ func requireIs(t testing.TB, what string, err, want error) {
 
 // lastError returns the error that a loop over the keys ends with.
 func lastError(ctx context.Context, b archive.Backend) (last error) {
-	for _, err := range b.Keys(ctx) {
+	for _, err := range archive.Keys(ctx, b) {
 		last = err
 	}
 	return last
