@@ -84,6 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchVars(),
 		proveZeroVars(),
 		benchDiffVars(),
+		benchStudyVars(),
 		benchScaleVars(),
 		benchTransportVars(),
 		limitsVars(),

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/alecthomas/kong"
 
@@ -20,10 +20,9 @@ type syncCommand struct {
 }
 
 func syncVars() kong.Vars {
-	sizes := fmt.Sprint(bench.DefaultSyncSizes())
 	return kong.Vars{
-		"sync_sizes": strings.Join(strings.Fields(strings.Trim(sizes, "[]")), ","),
-		"sync_runs":  fmt.Sprint(bench.DefaultSyncRuns),
+		"sync_sizes": joinInts(bench.DefaultSyncSizes()),
+		"sync_runs":  strconv.Itoa(bench.DefaultSyncRuns),
 	}
 }
 
