@@ -33,6 +33,7 @@ type benchCommands struct {
 	All   benchCommand `cmd:"" help:"Measure micro and macro."`
 
 	Archive archiveCommand `cmd:"" help:"Measure inserts into archives, beside the bare drivers."`
+	Sync    syncCommand    `cmd:"" help:"Measure what it costs two stores to find what they do not share."`
 }
 
 type benchCommand struct {

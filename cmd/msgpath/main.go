@@ -88,6 +88,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchScaleVars(),
 		benchTransportVars(),
 		limitsVars(),
+		syncVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)
