@@ -31,6 +31,9 @@ type benchCommands struct {
 	Micro benchCommand `cmd:"" help:"Measure one node without a network, on each path."`
 	Macro benchCommand `cmd:"" help:"Measure two nodes over loopback, on each path."`
 	All   benchCommand `cmd:"" help:"Measure micro and macro."`
+
+	Archive archiveCommand `cmd:"" help:"Measure inserts into archives, beside the bare drivers."`
+	Sync    syncCommand    `cmd:"" help:"Measure what it costs two stores to find what they do not share."`
 }
 
 type benchCommand struct {

@@ -84,9 +84,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchVars(),
 		proveZeroVars(),
 		benchDiffVars(),
+		benchStudyVars(),
 		benchScaleVars(),
 		benchTransportVars(),
 		limitsVars(),
+		syncVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)

@@ -150,17 +150,26 @@ func (t Table) numeric(column int) bool {
 // textWidth is that of paragraphs in text, in columns.
 const textWidth = 100
 
+// wrap breaks a paragraph into lines, without the spaces that end them.
+func wrap(paragraph string) string {
+	var lines []string
+	for line := range strings.Lines(text.WrapSoft(paragraph, textWidth)) {
+		lines = append(lines, strings.TrimSpace(line))
+	}
+	return strings.Join(lines, "\n")
+}
+
 // WriteText writes s for a terminal.
 func WriteText(w io.Writer, s Study) error {
 	return s.write(w, func(b *strings.Builder) {
 		for _, p := range s.About {
-			fmt.Fprintf(b, "%s\n\n", text.WrapSoft(p, textWidth))
+			fmt.Fprintf(b, "%s\n\n", wrap(p))
 		}
 		for _, t := range s.Tables {
 			fmt.Fprintf(b, "%s\n%s\n\n", t.Title, t.writer().Render())
 		}
 		for _, n := range s.Notes {
-			fmt.Fprintf(b, "%s\n\n", text.WrapSoft("Note: "+n, textWidth))
+			fmt.Fprintf(b, "%s\n\n", wrap("Note: "+n))
 		}
 	})
 }
