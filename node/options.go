@@ -13,6 +13,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -52,6 +53,10 @@ type Options struct {
 
 	Sync bool // keep the set of the archive's messages for store-sync
 
+	// Record says where to record the messages that are accepted, as they came over
+	// the wire; without a Path nothing is recorded. Its Logger is the node's if nil.
+	Record corpus.Options
+
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
 }
 
@@ -87,6 +92,9 @@ func (o Options) Validate() error {
 	}
 	if o.ArchiveBatch < 0 {
 		bad("ArchiveBatch %d is negative", o.ArchiveBatch)
+	}
+	if o.Record.Path != "" {
+		errs = append(errs, o.Record.Validate())
 	}
 	return errors.Join(errs...)
 }
