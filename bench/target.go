@@ -12,7 +12,7 @@ import (
 // A Delivery tells that a message reached the end of its path, the receiver's
 // application.
 type Delivery struct {
-	Index     int       // the number in the first 8 bytes of the payload
+	Index     int       // the message's number: see Numbers
 	At        time.Time // when the application was called
 	Committed time.Time // when the archive had committed it; zero: no archive
 }
