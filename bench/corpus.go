@@ -157,8 +157,9 @@ func (c *Corpus) validate(n int) error {
 	return errors.New("corpus: none of the messages has a payload")
 }
 
-// limitations says what a result of n measured messages does not show.
-func (c *Corpus) limitations(n int) []string {
+// Limitations says what a result of n measured messages does not show, and which
+// records were left out, a sentence each.
+func (c *Corpus) Limitations(n int) []string {
 	all := []string{fmt.Sprintf(
 		"Messages are those of corpus %s in the order in which they arrived, all on one topic; the times between arrivals are not played back.", c.about.File)}
 	if left := c.about.Ephemeral + c.about.Duplicates; left > 0 {

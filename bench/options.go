@@ -226,7 +226,7 @@ func limitations(o Options) []string {
 		all = append(all, "This build does not count: every count is n/a.")
 	}
 	if o.Corpus != nil {
-		all = append(all, o.Corpus.limitations(o.Messages)...)
+		all = append(all, o.Corpus.Limitations(o.Messages)...)
 	}
 	if o.Cold {
 		all = append(all, "Memory was not warmed: times contain the first touch of every page.")

@@ -150,6 +150,11 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	if err := b.claim(); err != nil {
 		return fmt.Errorf("--out %s: %w", b.Out, err)
 	}
+	if o.Corpus != nil {
+		for _, text := range o.Corpus.Limitations(o.Messages) {
+			fmt.Fprintln(out.stderr, "msgpath:", text)
+		}
+	}
 	result, err := b.measure(ctx, o)
 	if err != nil {
 		return err
