@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/msgpath/msgpath/internal/golden"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -43,6 +45,9 @@ func TestRoundTrip(t *testing.T) {
 		}
 	})
 }
+
+// TestFormat: files of this version stay as they are.
+func TestFormat(t *testing.T) { golden.Equal(t, "testdata/few.corpus", encoded(t, few()...)) }
 
 // TestTruncated cuts a file at every byte, also between records and before the end
 // mark.
