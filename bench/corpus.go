@@ -107,7 +107,7 @@ func (c *Corpus) Messages(n int) []*pb.WakuMessage {
 	all, taken := make([]*pb.WakuMessage, n), make(map[message.Key]bool, n)
 	for i := range all {
 		at, lap := i%len(c.messages), int64(i/len(c.messages))
-		m := proto.CloneOf(c.messages[at]) //msgpath:uncounted before the run
+		m := proto.CloneOf(c.messages[at])
 		key := message.Key{Timestamp: m.GetTimestamp() + lap, Hash: c.contents[at]}
 		for taken[key] {
 			key.Timestamp++
@@ -147,8 +147,11 @@ func (c *Corpus) settings(s *verdict.Settings, n int) {
 	}
 }
 
-// validate says why n messages are nothing to measure.
+// validate says why n messages are nothing to measure, if there is one at all.
 func (c *Corpus) validate(n int) error {
+	if n < 1 {
+		return nil
+	}
 	for size := range c.payloads(min(n, c.Len())) {
 		if size > 0 {
 			return nil

@@ -68,7 +68,8 @@ type Options struct {
 	Histograms *Histograms
 
 	// Targets are further paths of macro by their names: an adopter's relay, say.
-	// Each run makes its target anew.
+	// Each run makes its target anew. Messages of a Corpus they can tell apart by
+	// Numbers.
 	Targets map[string]func() Target
 
 	// Extra is work that each node does besides, for each message that it delivered

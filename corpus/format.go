@@ -48,7 +48,7 @@ type encoder struct {
 	w    io.Writer
 	size int64  // bytes written
 	sum  uint32 // of them, but for checksums
-	head []byte // what stands before a message, used again
+	head []byte // what stands around a message, used again
 }
 
 func (e *encoder) begin() error { return e.write([]byte(header)) }
@@ -82,7 +82,8 @@ func (e *encoder) write(p []byte) error {
 }
 
 func (e *encoder) checksum() error {
-	n, err := e.w.Write(binary.LittleEndian.AppendUint32(nil, e.sum))
+	e.head = binary.LittleEndian.AppendUint32(e.head[:0], e.sum)
+	n, err := e.w.Write(e.head)
 	e.size += int64(n)
 	return err
 }

@@ -207,13 +207,14 @@ func TestOptionsValidate(t *testing.T) {
 			"/p2p/12D3KooWAgD6qZGqsPVFsLbsRrGSFxUc2TmHa3R1oLgkz8Es2LBV",
 		},
 		Archive: "mysql:x", ArchiveQueue: -2, ArchiveBatch: -3,
+		Record: corpus.Options{Path: "x", MaxBytes: 1, Files: -1},
 	}.Validate()
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
 		"Topics[0]", "OutboundQueue -1", "Relay.Store", `Listen[1] "127.0.0.1:4001"`, `Peers[0] "/ip4/127.0.0.1/tcp/1"`,
-		"Peers[1]", "no address", `Archive "mysql:x"`, "sqlite:FILE", "ArchiveQueue -2", "ArchiveBatch -3",
+		"Peers[1]", "no address", `Archive "mysql:x"`, "sqlite:FILE", "ArchiveQueue -2", "ArchiveBatch -3", "MaxBytes 1", "Files -1",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %s in:\n%v", want, err)
