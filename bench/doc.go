@@ -9,6 +9,8 @@
 // here again. The path "raw" is bare gossipsub with the same options, a ceiling
 // for macro in the same session. Anything else that can be driven is a [Target].
 //
+// Messages are generated, or those of a [Corpus] that a node has recorded.
+//
 // Runs are interleaved over paths and each starts from the same state of memory,
 // so that times may be compared within one session. Counts are exact and may be
 // compared anywhere.

@@ -156,7 +156,7 @@ func (t *meshTarget) receive(ctx context.Context, env *message.Envelope) error {
 
 // peerReceives is the application of a peer behind the receiver.
 func (t *meshTarget) peerReceives(_ context.Context, env *message.Envelope) error {
-	index, err := number(env)
+	index, err := t.number(env)
 	if err != nil {
 		return err
 	}

@@ -162,6 +162,7 @@ type nodeTarget struct {
 	delivered chan Delivery
 	committed time.Time // of the last transaction; used by the archive's goroutine alone
 	want      map[message.Key]bool
+	numbers   *Numbers
 	views     []*message.Envelope // the first messages, kept to be looked at again; used by the archive's goroutine alone
 }
 
@@ -176,6 +177,7 @@ func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }
 func (t *nodeTarget) expect(messages []*pb.WakuMessage, topics ...string) {
 	t.delivered = make(chan Delivery, len(messages))
 	t.want = make(map[message.Key]bool, len(messages))
+	t.numbers = NewNumbers(messages)
 	for i, m := range messages {
 		sum := t.options.Hash.Sum(topics[i%len(topics)], m) //msgpath:uncounted of what is published, before the run
 		t.want[message.Key{Timestamp: m.GetTimestamp(), Hash: sum}] = true
@@ -194,7 +196,7 @@ func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, liste
 // deliver is the application of the receiving node: it reads the number of each
 // message and reports it.
 func (t *nodeTarget) deliver(_ context.Context, env *message.Envelope) error {
-	index, err := number(env)
+	index, err := t.number(env)
 	if err != nil {
 		return err
 	}
@@ -206,16 +208,16 @@ func (t *nodeTarget) deliver(_ context.Context, env *message.Envelope) error {
 }
 
 // number returns the number of a message.
-func number(env *message.Envelope) (int, error) {
+func (t *nodeTarget) number(env *message.Envelope) (int, error) {
 	m, err := env.Message(siteApp)
 	if err != nil {
 		return 0, err
 	}
-	index, ok := PayloadIndex(m.GetPayload())
+	index, ok := t.numbers.Of(m)
 	if !ok {
-		return 0, fmt.Errorf("bench: payload of %d bytes holds no number", len(m.GetPayload()))
+		return 0, fmt.Errorf("bench: a message with a payload of %d bytes is none of the run's", len(m.GetPayload()))
 	}
-	return int(index), nil
+	return index, nil
 }
 
 // Views hashes the message of each kept Envelope again. All consumers were done

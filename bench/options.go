@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"maps"
 	"math"
@@ -49,8 +50,9 @@ type Options struct {
 	WarmupMacro int
 	Seed        uint64
 	Profile     Profile
-	Window      int // most messages in flight in macro; in micro it is one
-	Runs        int // of each scenario on each path
+	Corpus      *Corpus // messages in place of those of Seed and Profile; nil: none
+	Window      int     // most messages in flight in macro; in micro it is one
+	Runs        int     // of each scenario on each path
 	Hash        message.Algorithm
 	Archive     string // "memory", "sqlite::memory:", "sqlite:FILE" or Discard; FILE is made for each run and removed
 	Cold        bool   // start every run with unmapped memory
@@ -66,7 +68,8 @@ type Options struct {
 	Histograms *Histograms
 
 	// Targets are further paths of macro by their names: an adopter's relay, say.
-	// Each run makes its target anew.
+	// Each run makes its target anew. Messages of a Corpus they can tell apart by
+	// Numbers.
 	Targets map[string]func() Target
 
 	// Extra is work that each node does besides, for each message that it delivered
@@ -135,8 +138,8 @@ func (o Options) validatePaths() error {
 func (o Options) validateRun() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("bench: options: "+format, args...)) }
-	if err := o.Profile.Validate(); err != nil {
-		bad("profile: %w", err)
+	if err := o.validateWorkload(); err != nil {
+		bad("%w", err)
 	}
 	if o.Messages < 1 || o.Runs < 1 || o.Window < 1 || o.WarmupMicro < 0 || o.WarmupMacro < 0 {
 		bad("messages %d, runs %d, window %d must be at least 1, warm-up %d and %d at least 0",
@@ -152,6 +155,25 @@ func (o Options) validateRun() error {
 		bad("%w", err)
 	}
 	return errors.Join(errs...)
+}
+
+func (o Options) validateWorkload() error {
+	if o.Corpus != nil {
+		return o.Corpus.validate(o.Messages)
+	}
+	if err := o.Profile.Validate(); err != nil {
+		return fmt.Errorf("profile: %w", err)
+	}
+	return nil
+}
+
+// payloads yields the sizes of the payloads of n messages, in bytes, and how many
+// messages have each.
+func (o Options) payloads(n int) iter.Seq2[int, int] {
+	if o.Corpus != nil {
+		return o.Corpus.payloads(n)
+	}
+	return o.Profile.payloads(n)
 }
 
 // longest is how long the messages of one run may be scheduled for.
@@ -180,12 +202,16 @@ func (o Options) beside() (stop func(), err error) {
 }
 
 func (o Options) settings() verdict.Settings {
-	return verdict.Settings{
+	s := verdict.Settings{
 		Messages: o.Messages, WarmupMicro: o.WarmupMicro, WarmupMacro: o.WarmupMacro,
-		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(o.Profile.payloadBytes(o.Messages)),
+		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(payloadBytes(o.Profile.payloads(o.Messages))),
 		Window: o.Window, Runs: o.Runs, Hash: o.Hash.String(), Archive: o.Archive,
 		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold, Rate: o.Rate,
 	}
+	if o.Corpus != nil {
+		o.Corpus.settings(&s, o.Messages)
+	}
+	return s
 }
 
 // limitations says what the result does not show.
@@ -199,6 +225,9 @@ func limitations(o Options) []string {
 	}
 	if !counters.Enabled {
 		all = append(all, "This build does not count: every count is n/a.")
+	}
+	if o.Corpus != nil {
+		all = append(all, o.Corpus.Limitations(o.Messages)...)
 	}
 	if o.Cold {
 		all = append(all, "Memory was not warmed: times contain the first touch of every page.")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -192,10 +193,21 @@ func (p Profile) counts(n int) []int {
 	return counts
 }
 
-// payloadBytes returns the sum of the payload sizes of n messages.
-func (p Profile) payloadBytes(n int) (sum int64) {
-	for i, count := range p.counts(n) {
-		sum += int64(count) * int64(p.Sizes[i])
+// payloads yields each size and how many of n messages have it.
+func (p Profile) payloads(n int) iter.Seq2[int, int] {
+	return func(yield func(size, messages int) bool) {
+		for i, count := range p.counts(n) {
+			if !yield(p.Sizes[i], count) {
+				return
+			}
+		}
+	}
+}
+
+// payloadBytes returns the sum of payload sizes.
+func payloadBytes(payloads iter.Seq2[int, int]) (sum int64) {
+	for size, messages := range payloads {
+		sum += int64(messages) * int64(size)
 	}
 	return sum
 }

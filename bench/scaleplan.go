@@ -198,9 +198,11 @@ func (s shape) onProcessors(t checked) Target {
 
 // memory returns about how many bytes a run takes at its peak.
 func (s shape) memory() uint64 {
-	heap := fixedHeap + heapPerPayload*uint64(s.profile.payloadBytes(s.messages))
+	heap := fixedHeap + heapPerPayload*uint64(payloadBytes(s.profile.payloads(s.messages)))
 	return heap + uint64(s.archivePages())*archivePage
 }
 
 // archivePages returns as many pages of an archive in memory as a run asks for.
-func (s shape) archivePages() int { return archivePages(s.profile, s.messages+DefaultWarmupMacro) }
+func (s shape) archivePages() int {
+	return archivePages(s.profile.payloads(s.messages + DefaultWarmupMacro))
+}

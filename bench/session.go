@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -99,9 +100,9 @@ func (s *session) prepareMemory(jobs []job) {
 	var payload int64
 	pages := 0
 	for _, j := range jobs {
-		payload = max(payload, s.options.Profile.payloadBytes(s.count(j)))
+		payload = max(payload, payloadBytes(s.options.payloads(s.count(j))))
 		if s.archive(j) == DefaultArchive {
-			pages = max(pages, archivePages(s.options.Profile, s.count(j)+s.warmup(j)))
+			pages = max(pages, archivePages(s.options.payloads(s.count(j)+s.warmup(j))))
 		}
 	}
 	s.heap = fixedHeap + heapPerPayload*int(payload)
@@ -125,13 +126,14 @@ func reserveArchive(pages int) (limitations []string) {
 	return nil
 }
 
-// archivePages returns how many pages hold so many messages, whose large payloads
-// lie beside them.
-func archivePages(p Profile, messages int) int {
-	bytes := rowBytes * messages
-	for i, n := range p.counts(messages) {
-		if p.Sizes[i] < sqlite.InlineBytes {
-			bytes += n * p.Sizes[i] * 11 / 10
+// archivePages returns how many pages hold messages with such payloads, of which
+// the large ones lie beside them.
+func archivePages(payloads iter.Seq2[int, int]) int {
+	bytes := 0
+	for size, messages := range payloads {
+		bytes += rowBytes * messages
+		if size < sqlite.InlineBytes {
+			bytes += messages * size * 11 / 10
 		}
 	}
 	return bytes/archivePage + fixedPages
@@ -153,9 +155,12 @@ func (s *session) run(ctx context.Context, j job) error {
 }
 
 // messages returns the measured messages of one run and behind them those of
-// its warm-up, stamped now.
+// its warm-up, stamped now unless they are recorded ones.
 func (s *session) messages(j job) []*pb.WakuMessage {
 	n, now := s.count(j), time.Now()
+	if s.options.Corpus != nil {
+		return s.options.Corpus.Messages(n + s.warmup(j))
+	}
 	return slices.Concat(
 		NewWorkload(s.options.Seed, s.options.Profile, PubsubTopic, n, now, 0).Messages,
 		NewWorkload(s.options.Seed, s.options.Profile, PubsubTopic, s.warmup(j), now, n).Messages,

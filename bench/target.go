@@ -12,7 +12,7 @@ import (
 // A Delivery tells that a message reached the end of its path, the receiver's
 // application.
 type Delivery struct {
-	Index     int       // the number in the first 8 bytes of the payload
+	Index     int       // the message's number: see Numbers
 	At        time.Time // when the application was called
 	Committed time.Time // when the archive had committed it; zero: no archive
 }
@@ -21,7 +21,7 @@ type Delivery struct {
 // project, bare gossipsub, an adopter's relay.
 type Target interface {
 	// Start returns when a message published now would reach the receiver. The
-	// target takes over messages, of which message i holds number i; what it
+	// target takes over messages, of which message i has number i; what it
 	// needs of them is made ready here, outside the measurement.
 	Start(ctx context.Context, messages []*pb.WakuMessage) error
 	// Publish hands message i to the target. One goroutine calls it.

@@ -67,8 +67,8 @@ func (w Workload) PayloadBytes() int64 {
 	return sum
 }
 
-// PayloadIndex returns the index that a workload payload holds. It is false for
-// a payload too short to hold one.
+// PayloadIndex returns the index that a payload of NewWorkload holds. It is false
+// for a payload too short to hold one. Recorded messages hold none: see [Numbers].
 func PayloadIndex(payload []byte) (index uint64, ok bool) {
 	if len(payload) < indexSize {
 		return 0, false

@@ -39,7 +39,7 @@ func TestWorkloadGolden(t *testing.T) {
 	if got := digest(w); got != want {
 		t.Errorf("digest of the workload of seed 42 is %s, want %s", got, want)
 	}
-	if got := w.PayloadBytes(); got != 65_000_000 || got != DefaultProfile().payloadBytes(len(w.Messages)) {
+	if got := w.PayloadBytes(); got != 65_000_000 || got != payloadBytes(DefaultProfile().payloads(len(w.Messages))) {
 		t.Errorf("payloads have %d bytes, want 65000000", got)
 	}
 }

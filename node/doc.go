@@ -30,6 +30,10 @@
 // its handler too, and the node is not ready; what these cannot hold is dropped and
 // counted, and what the archive gives up on after a minute as well.
 //
+// A node that records ([Options.Record]) hands each message that was accepted to
+// package corpus before the archive and the stages see it, those that it published
+// itself among them. The arrival time is when the topic's handler took it.
+//
 // What it will not do: read a configuration file, print, or handle signals; that
 // is the command's. It does not find peers beyond those it is told.
 //

@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -39,7 +40,13 @@ func TestStartFailures(t *testing.T) {
 		"transport not spoken":    {Options{Listen: []string{loopback, "/ip4/127.0.0.1/udp/0/webrtc-direct"}}, []string{"webrtc-direct"}},
 		"archive in no directory": {Options{Archive: "sqlite:" + missing}, []string{"node: open archive", missing}},
 		"archive is no database":  {Options{Archive: "sqlite:" + notSQLite}, []string{"node: open archive", notSQLite}},
-		"archive is a directory":  {Options{Archive: "sqlite:" + t.TempDir()}, []string{"node: open archive"}},
+		"recording in no directory": {
+			Options{Archive: "memory", Record: corpus.Options{Path: missing}}, []string{"corpus: create " + missing},
+		},
+		"recording is a database": {
+			Options{Archive: "memory", Record: corpus.Options{Path: notSQLite}}, []string{"corpus: create", notSQLite, "no recording"},
+		},
+		"archive is a directory": {Options{Archive: "sqlite:" + t.TempDir()}, []string{"node: open archive"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			before := goleak.IgnoreCurrent()
@@ -200,13 +207,14 @@ func TestOptionsValidate(t *testing.T) {
 			"/p2p/12D3KooWAgD6qZGqsPVFsLbsRrGSFxUc2TmHa3R1oLgkz8Es2LBV",
 		},
 		Archive: "mysql:x", ArchiveQueue: -2, ArchiveBatch: -3,
+		Record: corpus.Options{Path: "x", MaxBytes: 1, Files: -1},
 	}.Validate()
 	if err == nil {
 		t.Fatal("no error")
 	}
 	for _, want := range []string{
 		"Topics[0]", "OutboundQueue -1", "Relay.Store", `Listen[1] "127.0.0.1:4001"`, `Peers[0] "/ip4/127.0.0.1/tcp/1"`,
-		"Peers[1]", "no address", `Archive "mysql:x"`, "sqlite:FILE", "ArchiveQueue -2", "ArchiveBatch -3",
+		"Peers[1]", "no address", `Archive "mysql:x"`, "sqlite:FILE", "ArchiveQueue -2", "ArchiveBatch -3", "MaxBytes 1", "Files -1",
 	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("no word of %s in:\n%v", want, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -91,6 +92,9 @@ var (
 	descArchiveWait = desc("archive_queue_messages", "Messages accepted and not yet committed.")
 	descPruned      = desc("archive_pruned_messages_total", "Messages that the retention deleted.")
 	descPruneFails  = desc("archive_prune_failures_total", "Passes of the retention that failed, to be made up for by the next.")
+	descRecorded    = desc("recorded_messages_total", "Messages to record, by outcome.", "outcome")
+	descRecordBytes = desc("recorded_bytes_total", "Encoded bytes of the messages that reached the recording.")
+	descRecording   = desc("recording", "1 while messages are recorded, 0 after a write has failed.")
 	descSyncSet     = desc("storesync_messages", "Messages in the sync set.")
 )
 
@@ -126,6 +130,21 @@ func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
 	if m.node.set != nil {
 		out.gauge(descSyncSet, m.node.set.Len())
 	}
+	if m.node.recording != nil {
+		out.recording(m.node.recording.Stats(), m.node.recording.Err())
+	}
+}
+
+func (s sink) recording(r corpus.Stats, failure error) {
+	s.counter(descRecorded, r.Recorded, "recorded")
+	s.counter(descRecorded, r.Dropped, "dropped")
+	s.counter(descRecorded, r.Failed, "failed")
+	s.counter(descRecordBytes, r.Bytes)
+	on := 1
+	if failure != nil {
+		on = 0
+	}
+	s.gauge(descRecording, on)
 }
 
 func (s sink) archive(a archive.Stats) {

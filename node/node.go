@@ -14,6 +14,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
@@ -28,11 +29,12 @@ type Node struct {
 	metrics *metrics
 
 	// Set by Run before it closes ready.
-	host    host.Host
-	relay   *relay.Relay
-	archive *archive.Archive
-	set     *storesync.Set
-	handled *lru.Cache[message.Hash, struct{}] // what passed the archive; nil: the archive tells
+	host      host.Host
+	relay     *relay.Relay
+	archive   *archive.Archive
+	set       *storesync.Set
+	handled   *lru.Cache[message.Hash, struct{}] // what passed the archive; nil: the archive tells
+	recording *corpus.Writer                     // nil: none
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -174,9 +176,15 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 		o.Logger = n.logger
 	}
 	o.Observers = slices.Concat([]relay.Observer{n.metrics.observe}, o.Observers)
-	if err := n.openArchive(ctx, work, &o); err != nil {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, n.abandon())
+		}
+	}()
+	if err := errors.Join(n.openRecording(), n.openArchive(ctx, work, &o)); err != nil {
 		return err
 	}
+	n.record(&o)
 	if n.options.Sync {
 		err = n.openSet(ctx)
 		o.Stages = slices.Concat([]relay.Stage{n.set.Add}, o.Stages)
@@ -184,15 +192,13 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 	if err == nil {
 		n.relay, err = relay.New(n.host, o)
 	}
-	if err != nil && n.archive != nil {
-		err = errors.Join(err, n.archive.Close())
-	}
 	return err
 }
 
 // startParts starts the parts and returns how to stop them. A part that ends
 // before ends the node.
 func (n *Node) startParts(work context.Context, end func()) (stop func() error) {
+	stopRecording := n.startRecording(work, end)
 	stopArchive := func() error { return nil }
 	if n.archive != nil {
 		stopRun := start(work, "archive", n.archive.Run, end)
@@ -201,7 +207,7 @@ func (n *Node) startParts(work context.Context, end func()) (stop func() error) 
 	stopRelay := start(work, "relay", n.relay.Run, end)
 	return func() error {
 		err := stopRelay()
-		return errors.Join(err, stopArchive())
+		return errors.Join(err, stopArchive(), stopRecording())
 	}
 }
 

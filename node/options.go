@@ -13,6 +13,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -58,6 +59,10 @@ type Options struct {
 
 	Sync bool // keep the set of the archive's messages for store-sync
 
+	// Record says where to record the messages that are accepted, as they came over
+	// the wire; without a Path nothing is recorded. Its Logger is the node's if nil.
+	Record corpus.Options
+
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
 }
 
@@ -99,6 +104,9 @@ func (o Options) Validate() error {
 	}
 	if err := o.Retention.Validate(); err != nil {
 		bad("Retention: %w", err)
+	}
+	if o.Record.Path != "" {
+		errs = append(errs, o.Record.Validate())
 	}
 	return errors.Join(errs...)
 }

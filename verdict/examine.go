@@ -129,14 +129,15 @@ func (x *examination) differ(format string, args ...any) {
 
 func placeOf(run Run) string { return fmt.Sprintf("%s, path %s", run.Scenario, run.Path) }
 
-// sizes are the bytes of all messages of one run. The payload is what the
-// settings say. How long messages are when encoded, and what their gossip ids
-// cover, depends on the wire format, of which this package knows nothing: the
-// first site that counts either says it, and the others must agree.
-type sizes struct{ messages, payload, encoded, identified uint64 }
+// sizes are the bytes of all messages of one run. The settings say
+// how large payloads with meta are, and meta alone. How long messages are when
+// encoded, and what their gossip ids cover, depends on the wire format, of which
+// this package knows nothing: the first site that counts either says it, and the
+// others must agree.
+type sizes struct{ messages, payload, meta, encoded, identified uint64 }
 
 func sizesOf(r Result, run Run) sizes {
-	z := sizes{messages: uint64(run.Messages), payload: r.Settings.PayloadBytes}
+	z := sizes{messages: uint64(run.Messages), payload: r.Settings.PayloadBytes, meta: r.Settings.MetaBytes}
 	for _, n := range run.Nodes {
 		for _, s := range n.Sites {
 			z.encoded = firstOf(z.encoded, z.each(s.DecodedBytes, s.Decodes), z.each(s.EncodedBytes, s.Encodes))
@@ -171,6 +172,6 @@ func (z sizes) want(e SiteExpectation) counters.Counts {
 		Hashes: e.Hashes * z.messages, HashedBytes: e.Hashes * z.payload,
 		IDHashes: e.IDHashes * z.messages, IDHashedBytes: e.IDHashes * z.identified,
 		Encodes: e.Encodes * z.messages, EncodedBytes: e.Encodes * z.encoded,
-		Copies: e.Copies * z.messages, CopiedBytes: e.Copies * z.payload,
+		Copies: e.Copies * z.messages, CopiedBytes: e.Copies * (z.payload - z.meta),
 	}
 }

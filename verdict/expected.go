@@ -17,8 +17,8 @@ type Expectation struct {
 }
 
 // SiteExpectation is what one site must count for each message. Bytes follow
-// from it: a hash is fed, and a copy copies, the payload; a decode reads, and an
-// encode writes, the whole encoded message, which is equally long at every site
+// from it: a hash is fed the payload and meta, a copy copies the payload; a decode
+// reads, and an encode writes, the whole encoded message, which is equally long at every site
 // of a run, as is what a gossip id alone is hashed over.
 type SiteExpectation struct {
 	Site     string

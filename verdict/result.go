@@ -60,6 +60,7 @@ type Settings struct {
 	Seed         uint64   `json:"seed" jsonschema:"seed of the workload"`
 	Profile      string   `json:"profile" jsonschema:"sizes and mix of payloads, as 10/50/150kB@25/50/25"`
 	PayloadBytes uint64   `json:"payloadBytes" jsonschema:"payload and meta of all measured messages of one run, bytes: what one hash of each is fed"`
+	MetaBytes    uint64   `json:"metaBytes,omitempty" jsonschema:"of payloadBytes, those of meta, which no copy of a payload has; absent where no message has any"`
 	Window       int      `json:"window" jsonschema:"most messages in flight; no limit in an open loop"`
 	Runs         int      `json:"runs" jsonschema:"runs per scenario and path"`
 	Hash         string   `json:"hash" jsonschema:"message hash"`
@@ -68,6 +69,17 @@ type Settings struct {
 	Scenarios    []string `json:"scenarios" jsonschema:"scenarios that were asked for: micro, macro"`
 	Cold         bool     `json:"cold" jsonschema:"memory was not warmed before each run"`
 	Rate         float64  `json:"rate,omitempty" jsonschema:"messages per second that were to be sent, whatever was in flight: an open loop; absent in a closed one"`
+	Corpus       *Corpus  `json:"corpus,omitempty" jsonschema:"recorded messages that the workload is made of, whose profile and seed say nothing else; absent where it was generated"`
+}
+
+// Corpus is a file of recorded messages.
+type Corpus struct {
+	File       string `json:"file" jsonschema:"name without its folder"`
+	SHA256     string `json:"sha256" jsonschema:"of the file, in hexadecimal"`
+	Records    int    `json:"records" jsonschema:"recorded messages in the file"`
+	Messages   int    `json:"messages" jsonschema:"different messages to measure with, repeated where a run has more"`
+	Ephemeral  int    `json:"ephemeral" jsonschema:"left out: no archive keeps them"`
+	Duplicates int    `json:"duplicates" jsonschema:"left out: the same as an earlier one"`
 }
 
 // Roles of a [Node] and of the rows of the CSV.

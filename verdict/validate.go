@@ -36,6 +36,7 @@ func (r Result) Validate() error {
 	p.check(finite(r.Settings.Rate) && r.Settings.Rate >= 0, "settings: rate is %v", r.Settings.Rate)
 	p.check(finite(r.Environment.Load1), "environment: load1 is %v", r.Environment.Load1)
 	p.check(len(r.Runs) == 0 || r.Settings.PayloadBytes > 0, "settings: payloadBytes is 0 though there are runs")
+	p.check(r.Settings.MetaBytes <= r.Settings.PayloadBytes, "settings: metaBytes is %d, more than payloadBytes", r.Settings.MetaBytes)
 	p.check(!strings.Contains(r.Settings.Profile, "\r"), "settings: profile has a carriage return")
 	seen, nodes := make(map[string]bool), make(map[string]string)
 	for i, run := range r.Runs {

@@ -39,10 +39,11 @@ type benchCommands struct {
 type benchCommand struct {
 	Scenario string `kong:"-"` // the command's name: micro, macro or all
 
-	Messages int      `default:"${messages}" help:"Measured messages a run."`
+	Messages int      `default:"-1" help:"Measured messages a run; -1: ${messages}, or those of the corpus."`
 	Warmup   int      `default:"-1" help:"Messages before them, not counted; -1: ${warmup_micro} in micro, ${warmup_macro} in macro."`
 	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
-	Profile  string   `default:"${profile}" help:"Payload sizes and their mix in percent."`
+	Profile  string   `placeholder:"SIZES@MIX" help:"Payload sizes and their mix in percent. Default: ${profile}."`
+	Corpus   string   `placeholder:"FILE" help:"Measure with the messages that relaynode --record has recorded in FILE, in place of generated ones."`
 	Window   int      `default:"${window}" help:"Most messages in flight in macro; in micro it is one."`
 	Rate     float64  `placeholder:"R" help:"Send R messages a second in macro, whatever is in flight: an open loop. Default: a closed one."`
 	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
@@ -86,17 +87,13 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 	if b.Scenario != "all" {
 		o.Scenarios = []string{b.Scenario}
 	}
-	o.Messages, o.Seed, o.Window, o.Runs = b.Messages, b.Seed, b.Window, b.Runs
+	o.Seed, o.Window, o.Runs = b.Seed, b.Window, b.Runs
 	o.Archive, o.Cold, o.Rate, o.Histograms = b.Archive, b.Cold, b.Rate, new(bench.Histograms)
 	if b.Warmup != -1 {
 		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
 	}
 	errs := []error{b.stdout(), b.profileFlags.validate(b.owner)}
-	if p, err := bench.ParseProfile(b.Profile); err != nil {
-		errs = append(errs, err)
-	} else {
-		o.Profile = p
-	}
+	errs = append(errs, b.workload(&o))
 	if h, err := message.ParseAlgorithm(b.Hash); err != nil {
 		errs = append(errs, err)
 	} else {
@@ -108,6 +105,24 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 	o.CommandLine = append([]string{"msgpath"}, out.args...)
 	o.LogTo, o.Progress = out.stderr, out.stderr
 	return o, errors.Join(errs...)
+}
+
+// workload sets what messages are measured, and how many.
+func (b *benchCommand) workload(o *bench.Options) (err error) {
+	switch {
+	case b.Corpus != "" && b.Profile != "":
+		err = errors.New("--corpus has sizes of its own: give it or --profile")
+	case b.Corpus != "":
+		if o.Corpus, err = bench.LoadCorpus(b.Corpus); err == nil {
+			o.Messages = o.Corpus.Len()
+		}
+	case b.Profile != "":
+		o.Profile, err = bench.ParseProfile(b.Profile)
+	}
+	if b.Messages != -1 {
+		o.Messages = b.Messages
+	}
+	return err
 }
 
 // paths returns the paths asked for: those of --path, or all of the scenario.
@@ -151,6 +166,11 @@ func (b *benchCommand) Run(ctx context.Context, out *output) error {
 	}
 	if err := b.claim(); err != nil {
 		return fmt.Errorf("--out %s: %w", b.Out, err)
+	}
+	if o.Corpus != nil {
+		for _, text := range o.Corpus.Limitations(o.Messages) {
+			fmt.Fprintln(out.stderr, "msgpath:", text)
+		}
 	}
 	result, err := b.measure(ctx, o)
 	if err != nil {

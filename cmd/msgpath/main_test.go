@@ -1,16 +1,23 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"google.golang.org/protobuf/proto"
 
+	"github.com/msgpath/msgpath/bench"
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/message/pb"
 )
 
 func TestMain(m *testing.M) {
@@ -39,7 +46,31 @@ func TestScripts(t *testing.T) {
 			}
 			return false, fmt.Errorf("unknown condition %q", name)
 		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"record": record},
 	})
+}
+
+// record FILE N records N messages of 1 to N bytes, and one that is ephemeral.
+func record(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: record FILE N")
+	}
+	n, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	w, err := corpus.Create(corpus.Options{Path: ts.MkAbs(args[0])})
+	ts.Check(err)
+	for i := range n + 1 {
+		m := &pb.WakuMessage{
+			Payload:      bytes.Repeat([]byte("x"), i+1),
+			ContentTopic: "/test/1/msgpath/proto",
+			Timestamp:    proto.Int64(int64(i)),
+			Ephemeral:    proto.Bool(i == n),
+		}
+		wire, err := proto.Marshal(m)
+		ts.Check(err)
+		w.Record(corpus.Record{At: time.Unix(0, int64(i)), Topic: bench.PubsubTopic, Message: wire})
+	}
+	ts.Check(w.Close())
 }
 
 func TestInterruptedWritesNothing(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/libp2p/go-libp2p/core/crypto"
 
+	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
@@ -35,6 +36,9 @@ type flags struct {
 	RetainCount int64         `placeholder:"N" help:"Keep only this many of the newest messages. Default: all."`
 	RetainSize  string        `placeholder:"SIZE" help:"Keep only this much of the newest messages, as 10GiB. Default: all."`
 	Sync        bool          `help:"Keep the sync set of the archive's messages."`
+	Record      string        `placeholder:"FILE" help:"Record the messages that are accepted in FILE, as they came over the wire, to measure with them: msgpath bench --corpus. Default: record none."`
+	RecordSize  string        `default:"256MiB" placeholder:"SIZE" help:"Most bytes of a recording; then FILE becomes FILE.1, and so on. Default: ${default}."`
+	RecordFiles int           `default:"4" placeholder:"N" help:"Recordings to keep, FILE among them. Default: ${default}."`
 	Identity    string        `placeholder:"FILE" help:"Private key of the node, in libp2p's protobuf form; created when it is not there. Default: a new key at each start."`
 	HTTP        string        `name:"http" placeholder:"HOST:PORT" help:"Serve /metrics, /healthz and /readyz on this loopback address. Default: off."`
 	GOGC        string        `name:"gogc" placeholder:"PERCENT" help:"Collect garbage when the Go heap has grown by this much, or off, which needs a memory limit. Measured: 400 took a quarter more heap with messages of 1 kB; no value had a clear effect on CPU time. Default: environment variable GOGC, or 100."`
@@ -50,6 +54,7 @@ type flags struct {
 func (f flags) options() (node.Options, error) {
 	reach, errPath := relay.ParsePath(f.Path)
 	hash, errHash := message.ParseAlgorithm(f.Hash)
+	size, errSize := parseSize(f.RecordSize)
 	o := node.Options{
 		Relay:         relay.Options{Reach: reach, Hash: hash, Topics: f.Topic},
 		Listen:        f.Listen,
@@ -59,8 +64,15 @@ func (f flags) options() (node.Options, error) {
 		Sync:          f.Sync,
 
 		Security: f.Security,
+		Record:   corpus.Options{Path: f.Record, MaxBytes: size, Files: f.RecordFiles},
 	}
-	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash), f.retain(&o), o.Validate())
+	errs := []error{
+		f.check(), wrong("--path", errPath), wrong("--hash", errHash), f.retain(&o), wrong("--record-size", errSize), o.Validate(),
+	}
+	if f.RecordFiles < 1 {
+		errs = append(errs, fmt.Errorf("--record-files: %d: want at least 1", f.RecordFiles))
+	}
+	return o, errors.Join(errs...)
 }
 
 // retain sets what the archive is to delete.

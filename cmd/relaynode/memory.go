@@ -43,7 +43,7 @@ func parseMemoryLimit(text string) (bytes int64, err error) {
 	return bytes, err
 }
 
-// parseSize returns a number of bytes, at least 1.
+// parseSize returns a number of bytes with one of GOMEMLIMIT's units.
 func parseSize(text string) (bytes int64, err error) {
 	for _, s := range sizes {
 		number, ok := strings.CutSuffix(text, s.unit)

@@ -20,6 +20,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/msgpath/msgpath/archive/sqlite"
+	"github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/counters"
 )
 
@@ -49,6 +50,7 @@ func TestScripts(t *testing.T) {
 			"publish":     publish,
 			"rows":        rows,
 			"mode":        mode,
+			"measure":     measure,
 			"kill-twice":  killTwice,
 			"exits":       exits,
 			"same-peer":   samePeer,
@@ -233,6 +235,23 @@ func rows(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	ts.Check(db.Close())
 	fmt.Fprintf(ts.Stdout(), "%d rows\n", size.Messages)
+}
+
+// measure FILE measures with the messages that a relaynode recorded.
+func measure(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: measure FILE")
+	}
+	c, err := bench.LoadCorpus(ts.MkAbs(args[0]))
+	ts.Check(err)
+	o := bench.DefaultOptions()
+	o.Corpus, o.Messages, o.Runs, o.Paths = c, c.Len(), 1, []string{"zerocopy"}
+	r, err := bench.Run(context.Background(), o)
+	ts.Check(err)
+	for _, i := range r.Invalid {
+		ts.Fatalf("%s is invalid: %s", i.Scenario, i.Reason)
+	}
+	fmt.Fprintf(ts.Stdout(), "%d runs of %d messages, verified %v\n", len(r.Runs), r.Settings.Messages, r.Verified)
 }
 
 // mode FILE prints a file's permissions.

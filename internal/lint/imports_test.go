@@ -51,16 +51,18 @@ var rules = map[string]rule{
 	"storesync/negentropy": {may: []string{"message"}, never: slices.Concat(noLibp2p, noSQL)},
 	"storesync/p2p":        {may: []string{"counters", "message", "message/pb", "storesync", "storesync/negentropy"}, never: slices.Concat(noRoot, noSQL)},
 
+	"corpus": {never: slices.Concat(noLibp2p, noSQL)},
+
 	"filter":   {may: []string{"counters", "message", "message/pb"}, never: slices.Concat(noRoot, noSQL)},
 	"delivery": {may: []string{"counters", "message", "message/pb", "internal/crashpoint"}, never: noLibp2p},
 
 	"node": {may: []string{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
-		"storesync/...", "filter", "delivery",
+		"storesync/...", "filter", "delivery", "corpus",
 	}},
 	"bench": {may: []string{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
-		"storesync/...", "filter", "delivery", "node", "verdict", "verdict/limits", "verdict/scale", "verdict/study",
+		"storesync/...", "filter", "delivery", "corpus", "node", "verdict", "verdict/limits", "verdict/scale", "verdict/study",
 	}},
 	"bench/budgets":  {},
 	"verdict":        {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
@@ -77,7 +79,7 @@ var rules = map[string]rule{
 		"internal/commits",
 		"internal/provezero", "internal/selftest", "internal/uncounted",
 	}},
-	"cmd/relaynode": {may: []string{"node", "relay", "message", "counters"}},
+	"cmd/relaynode": {may: []string{"node", "relay", "message", "corpus", "counters"}},
 
 	"internal/commits":            {},
 	"internal/crashpoint":         {},
