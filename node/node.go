@@ -13,6 +13,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
 )
@@ -30,6 +31,7 @@ type Node struct {
 	relay   *relay.Relay
 	archive *archive.Archive
 	set     *storesync.Set
+	filter  *filter.Server
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -95,6 +97,9 @@ func (n *Node) Archive() *archive.Archive { return n.archive }
 
 // SyncSet returns the set of the archive's messages, nil if it keeps none.
 func (n *Node) SyncSet() *storesync.Set { return n.set }
+
+// Filter returns the server that pushes to light peers, nil if there is none.
+func (n *Node) Filter() *filter.Server { return n.filter }
 
 // Run runs the node until ctx ends or Close is called, and returns nil after an
 // orderly stop. It may be called once.
@@ -174,10 +179,16 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 	if err := n.openArchive(ctx, work, &o); err != nil {
 		return err
 	}
+	var stages []relay.Stage
 	if n.options.Sync {
 		err = n.openSet(ctx)
-		o.Stages = slices.Concat([]relay.Stage{n.set.Add}, o.Stages)
+		stages = append(stages, n.set.Add)
 	}
+	if err == nil && n.options.Filter != nil {
+		err = n.openFilter()
+		stages = append(stages, n.filter.Match, n.filter.Push)
+	}
+	o.Stages = slices.Concat(stages, o.Stages)
 	if err == nil {
 		n.relay, err = relay.New(n.host, o)
 	}
@@ -187,10 +198,23 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 	return err
 }
 
+// openFilter makes the server of light peers.
+func (n *Node) openFilter() (err error) {
+	o := *n.options.Filter
+	if o.Logger == nil {
+		o.Logger = n.logger
+	}
+	n.filter, err = filter.New(n.host, o)
+	return err
+}
+
 // startParts starts the parts and returns how to stop them. A part that ends
 // before ends the node.
 func (n *Node) startParts(work context.Context, end func()) (stop func() error) {
-	stopArchive := func() error { return nil }
+	stopFilter, stopArchive := func() error { return nil }, func() error { return nil }
+	if n.filter != nil {
+		stopFilter = start(work, "filter", n.filter.Run, end)
+	}
 	if n.archive != nil {
 		stopRun := start(work, "archive", n.archive.Run, end)
 		stopArchive = func() error { return errors.Join(stopRun(), n.archive.Close()) }
@@ -198,7 +222,8 @@ func (n *Node) startParts(work context.Context, end func()) (stop func() error) 
 	stopRelay := start(work, "relay", n.relay.Run, end)
 	return func() error {
 		err := stopRelay()
-		return errors.Join(err, stopArchive())
+		err = errors.Join(err, stopArchive())
+		return errors.Join(err, stopFilter())
 	}
 }
 
@@ -224,10 +249,12 @@ func start(ctx context.Context, name string, run func(context.Context) error, en
 // serving announces that the node is ready, keeps its peers connected, and
 // returns when ctx ends.
 func (n *Node) serving(ctx context.Context) {
-	select {
-	case <-n.relay.Ready():
-	case <-ctx.Done():
-		return
+	for _, ready := range n.readies() {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return
+		}
 	}
 	close(n.ready)
 	n.logger.Info("node is ready", "peer", n.host.ID(), "addresses", n.addresses(), "topics", n.options.Relay.Topics)
@@ -237,6 +264,14 @@ func (n *Node) serving(ctx context.Context) {
 	}
 	<-ctx.Done()
 	dialing.Wait()
+}
+
+// readies returns the channels that the parts close when they are ready.
+func (n *Node) readies() []<-chan struct{} {
+	if n.filter == nil {
+		return []<-chan struct{}{n.relay.Ready()}
+	}
+	return []<-chan struct{}{n.relay.Ready(), n.filter.Ready()}
 }
 
 // addresses returns what to give to others to dial this node.

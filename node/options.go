@@ -13,6 +13,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -52,6 +53,8 @@ type Options struct {
 
 	Sync bool // keep the set of the archive's messages for store-sync
 
+	Filter *filter.Options // push to light peers that subscribe; nil: no filter; its Logger is the node's unless it has one
+
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
 }
 
@@ -81,6 +84,9 @@ func (o Options) Validate() error {
 	}
 	if o.Sync && o.Archive == "" && o.Backend == nil {
 		bad("Sync without an Archive: the sync set names messages that are stored")
+	}
+	if o.Filter != nil {
+		errs = append(errs, o.Filter.Validate())
 	}
 	if o.ArchiveQueue < 0 {
 		bad("ArchiveQueue %d is negative", o.ArchiveQueue)

@@ -14,6 +14,7 @@ import (
 	"github.com/alecthomas/kong"
 	"github.com/libp2p/go-libp2p/core/crypto"
 
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
@@ -30,6 +31,7 @@ type flags struct {
 	Hash        string   `default:"blake3" help:"Message hash: blake3 or waku-sha256. All nodes that compare archives need the same. Default: ${default}."`
 	Archive     string   `placeholder:"NAME" help:"Keep messages in sqlite:FILE, or until the node stops in sqlite::memory: or memory. Default: keep none."`
 	Sync        bool     `help:"Keep the sync set of the archive's messages."`
+	Filter      bool     `help:"Push to light peers that subscribe over Waku's filter protocol; 100 at most."`
 	Identity    string   `placeholder:"FILE" help:"Private key of the node, in libp2p's protobuf form; created when it is not there. Default: a new key at each start."`
 	HTTP        string   `name:"http" placeholder:"HOST:PORT" help:"Serve /metrics, /healthz and /readyz on this loopback address. Default: off."`
 	GOGC        string   `name:"gogc" placeholder:"PERCENT" help:"Collect garbage when the Go heap has grown by this much, or off, which needs a memory limit. Measured: 400 took a quarter more heap with messages of 1 kB; no value had a clear effect on CPU time. Default: environment variable GOGC, or 100."`
@@ -53,6 +55,9 @@ func (f flags) options() (node.Options, error) {
 		Sync:    f.Sync,
 
 		Security: f.Security,
+	}
+	if f.Filter {
+		o.Filter = new(filter.Options)
 	}
 	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash), o.Validate())
 }
