@@ -80,7 +80,7 @@ func workload(r verdict.Result) [][2]string {
 	if s.Cold {
 		memory = "cold"
 	}
-	return [][2]string{
+	all := [][2]string{
 		{"Messages", count(float64(s.Messages)) + " a run of profile " + s.Profile},
 		{"Payload", fmt.Sprintf("%s bytes a run", count(float64(s.PayloadBytes)))},
 		{"Seed", fmt.Sprint(s.Seed)},
@@ -91,6 +91,10 @@ func workload(r verdict.Result) [][2]string {
 		{"Hash", s.Hash},
 		{"Archive", s.Archive},
 	}
+	if s.FilterPeers > 0 {
+		all = append(all, [2]string{"Light peers", fmt.Sprintf("%d, to which the receiver pushed each message", s.FilterPeers)})
+	}
+	return all
 }
 
 // A reproduction is what to paste to run a side again.
