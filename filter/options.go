@@ -23,19 +23,22 @@ type Options struct {
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every push
 }
 
-// fields returns what Validate and withDefaults look at, by name.
-func (o *Options) fields() ([]field[int], []field[time.Duration]) {
+func (o *Options) numbers() []field[int] {
 	return []field[int]{
-			{"MaxPeers", &o.MaxPeers, 100},
-			{"MaxTopics", &o.MaxTopics, 1000},
-			{"Queue", &o.Queue, 64},
-			{"WindowHashes", &o.WindowHashes, 1 << 16},
-		}, []field[time.Duration]{
-			{"TTL", &o.TTL, 5 * time.Minute},
-			{"Unreachable", &o.Unreachable, time.Minute},
-			{"Timeout", &o.Timeout, 10 * time.Second},
-			{"Window", &o.Window, 2 * time.Minute},
-		}
+		{"MaxPeers", &o.MaxPeers, 100},
+		{"MaxTopics", &o.MaxTopics, 1000},
+		{"Queue", &o.Queue, 64},
+		{"WindowHashes", &o.WindowHashes, 1 << 16},
+	}
+}
+
+func (o *Options) times() []field[time.Duration] {
+	return []field[time.Duration]{
+		{"TTL", &o.TTL, 5 * time.Minute},
+		{"Unreachable", &o.Unreachable, time.Minute},
+		{"Timeout", &o.Timeout, 10 * time.Second},
+		{"Window", &o.Window, 2 * time.Minute},
+	}
 }
 
 // field is an option of which 0 means its standard.
@@ -61,22 +64,20 @@ func (f field[T]) set() {
 // Validate reports everything wrong with o.
 func (o Options) Validate() error {
 	var errs []error
-	numbers, times := o.fields()
-	for _, f := range numbers {
+	for _, f := range o.numbers() {
 		errs = append(errs, f.check())
 	}
-	for _, f := range times {
+	for _, f := range o.times() {
 		errs = append(errs, f.check())
 	}
 	return errors.Join(errs...)
 }
 
 func (o Options) withDefaults() Options {
-	numbers, times := o.fields()
-	for _, f := range numbers {
+	for _, f := range o.numbers() {
 		f.set()
 	}
-	for _, f := range times {
+	for _, f := range o.times() {
 		f.set()
 	}
 	if o.Logger == nil {
