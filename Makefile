@@ -241,11 +241,11 @@ fmt: need-go ## format the source
 	$(tool) gofumpt -w .
 
 .PHONY: generate
-generate: need-go ## generate code from message/pb/message.proto
+generate: need-go ## generate code from message/pb/*.proto
 	@command -v protoc >/dev/null || { echo "make: protoc is missing: install protobuf-compiler" >&2; exit 1; }
 	@mkdir -p bin
 	cd tools && go build -o ../bin/protoc-gen-go google.golang.org/protobuf/cmd/protoc-gen-go
-	protoc --plugin=protoc-gen-go=bin/protoc-gen-go --go_out=. --go_opt=paths=source_relative message/pb/message.proto
+	protoc --plugin=protoc-gen-go=bin/protoc-gen-go --go_out=. --go_opt=paths=source_relative message/pb/*.proto
 
 .PHONY: clean
 clean: ## remove what was built and measured

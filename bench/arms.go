@@ -25,9 +25,9 @@ type Arm struct {
 // RunArms runs every arm o.Runs times, all arms of a run before the next run, in
 // turn forwards and backwards, so that what drifts weighs on all alike. It is
 // [Run] for other things than scenarios on paths: o's Scenarios, Paths and
-// Targets are not looked at.
+// Targets are not looked at, and there are no FilterPeers.
 func RunArms(ctx context.Context, o Options, arms []Arm) (verdict.Result, error) {
-	o.Scenarios, o.Paths, o.Targets = scenariosOf(arms), namesOf(arms), nil
+	o.Scenarios, o.Paths, o.Targets, o.FilterPeers = scenariosOf(arms), namesOf(arms), nil, 0
 	if err := errors.Join(o.validateRun(), validateArms(arms)); err != nil {
 		return verdict.Result{}, err
 	}
@@ -37,7 +37,7 @@ func RunArms(ctx context.Context, o Options, arms []Arm) (verdict.Result, error)
 			if number%2 == 0 {
 				i = len(arms) - 1 - i
 			}
-			jobs = append(jobs, job{arms[i], number})
+			jobs = append(jobs, job{arms[i], number, 0})
 		}
 	}
 	return runJobs(ctx, o, jobs)
@@ -97,7 +97,7 @@ func (o Options) jobs() (jobs []job) {
 		for number := 1; number <= o.Runs; number++ {
 			for _, path := range o.Paths {
 				if arm, ok := o.arm(scenario, path); ok {
-					jobs = append(jobs, job{arm, number})
+					jobs = append(jobs, job{arm, number, o.FilterPeers})
 				}
 			}
 		}
@@ -133,10 +133,14 @@ func PathArm(scenario string, reach relay.Reach) Arm {
 // job is one run to be made.
 type job struct {
 	Arm
-	number int
+	number      int
+	filterPeers int
 }
 
-func (j job) name() string { return verdict.RunName(j.Scenario, j.number) }
+func (j job) name() string { return verdict.RunName(j.series(), j.number) }
+
+// series returns the name of the job's scenario.
+func (j job) series() string { return verdict.WithFilter(j.Scenario, j.filterPeers) }
 
 // archive returns the archive of a job's nodes.
 func (s *session) archive(j job) string { return cmp.Or(j.Archive, s.options.Archive) }

@@ -8,6 +8,8 @@
 // node, put together as in production; nothing of a message's path is written
 // here again. The path "raw" is bare gossipsub with the same options, a ceiling
 // for macro in the same session. Anything else that can be driven is a [Target].
+// With light peers ([Options].FilterPeers) both scenarios have another name, and a
+// message counts as delivered when these have it too.
 //
 // Messages are generated, or those of a [Corpus] that a node has recorded.
 //

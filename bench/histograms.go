@@ -53,7 +53,7 @@ func (h *Histograms) add(d *driver, j job) error {
 		if one.latencies.Count() == 0 {
 			continue
 		}
-		of := verdict.Distribution{Scenario: j.Scenario, Path: j.Name, From: one.from, To: one.to, Runs: 1}
+		of := verdict.Distribution{Scenario: j.series(), Path: j.Name, From: one.from, To: one.to, Runs: 1}
 		file, err := newHistogramFile(of, j.number, one.latencies)
 		if err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
@@ -13,6 +12,7 @@ import (
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/node"
+	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/verdict"
 )
 
@@ -40,21 +40,8 @@ type meshTarget struct {
 	mesh      MeshOptions
 	publisher *running
 	peers     []*running
-	messages  []*pb.WakuMessage // by number
 	topics    []string
-	done      chan Delivery
 	accounts  []Traffic // since the start, at each call of Nodes
-
-	mu      sync.Mutex
-	waiting []waiting // by number
-}
-
-// waiting is a message on its way.
-type waiting struct {
-	peers    int // behind the receiver that have it
-	received bool
-	done     bool
-	delivery Delivery // of the receiver
 }
 
 func newMesh(o NodeOptions, m MeshOptions) *meshTarget {
@@ -77,7 +64,7 @@ func (t *meshTarget) Start(ctx context.Context, messages []*pb.WakuMessage) erro
 	o.Committed = func(int, time.Duration, error) { t.committed = time.Now() }
 	t.options.setArchive(&o)
 	restore := widen(&o, 1+t.mesh.Peers)
-	t.receiver, err = start(ctx, "B", verdict.RoleReceiver, o, t.receive, t.options.Extra)
+	t.receiver, err = start(ctx, "B", verdict.RoleReceiver, o, t.deliver, t.options.Extra)
 	restore()
 	if err != nil {
 		return err
@@ -97,9 +84,8 @@ func (t *meshTarget) prepare(messages []*pb.WakuMessage) {
 	for i := 1; i < t.mesh.Topics; i++ {
 		t.topics = append(t.topics, fmt.Sprintf("/waku/2/rs/0/%d", i))
 	}
-	t.messages, t.settling = messages, newSettling(len(messages))
-	t.done, t.waiting = make(chan Delivery, len(messages)), make([]waiting, len(messages))
-	t.expect(messages, t.topics...)
+	t.settling = newSettling(len(messages))
+	t.expect(messages, t.mesh.Peers, t.topics...)
 }
 
 // await waits until a node has so many peers in its mesh of every topic.
@@ -118,7 +104,7 @@ func (t *meshTarget) surround(ctx context.Context) error {
 	for i := range t.mesh.Peers {
 		o := t.options.node()
 		o.Relay.Topics = t.topics
-		p, err := start(ctx, fmt.Sprintf("P%d", i+1), verdict.RoleReceiver, o, t.peerReceives, nil)
+		p, err := start(ctx, fmt.Sprintf("P%d", i+1), verdict.RoleReceiver, o, t.peer(i), nil)
 		if err != nil {
 			return err
 		}
@@ -145,51 +131,24 @@ func widen(o *node.Options, peers int) (restore func()) {
 	return func() { pubsub.GossipSubDhi = was }
 }
 
-// receive is the receiver's application. The archive's goroutine alone calls it.
-func (t *meshTarget) receive(ctx context.Context, env *message.Envelope) error {
-	if err := t.deliver(ctx, env); err != nil {
-		return err
+// peer returns the application of peer i behind the receiver.
+func (t *meshTarget) peer(i int) relay.Stage {
+	return func(_ context.Context, env *message.Envelope) error {
+		index, err := t.number(env)
+		if err != nil {
+			return err
+		}
+		return t.arrive(i, index)
 	}
-	d := <-t.delivered
-	return t.arrive(d.Index, func(w *waiting) { w.received, w.delivery = true, d })
-}
-
-// peerReceives is the application of a peer behind the receiver.
-func (t *meshTarget) peerReceives(_ context.Context, env *message.Envelope) error {
-	index, err := t.number(env)
-	if err != nil {
-		return err
-	}
-	return t.arrive(index, func(w *waiting) { w.peers++ })
-}
-
-// arrive notes an arrival, and reports the message when it was the last that is
-// waited for.
-func (t *meshTarget) arrive(i int, note func(*waiting)) error {
-	if i < 0 || i >= len(t.waiting) {
-		return fmt.Errorf("bench: message %d was not published", i)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	w := &t.waiting[i]
-	note(w)
-	if w.received && !w.done && w.peers >= t.mesh.Peers {
-		w.done = true
-		w.delivery.At = time.Now()
-		t.done <- w.delivery
-	}
-	return nil
 }
 
 func (t *meshTarget) Publish(ctx context.Context, i int) error {
-	_, err := t.publisher.Relay().Publish(ctx, t.topics[i%len(t.topics)], t.messages[i])
+	_, err := t.publisher.Relay().Publish(ctx, t.topics[i%len(t.topics)], t.sent[i])
 	if err == nil {
 		t.published++
 	}
 	return err
 }
-
-func (t *meshTarget) Delivered() <-chan Delivery { return t.done }
 
 // Nodes waits as macroTarget's does, for both nodes that send.
 func (t *meshTarget) Nodes(ctx context.Context) ([]verdict.Node, error) {

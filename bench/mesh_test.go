@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"testing"
-	"time"
 
 	pubsub "github.com/libp2p/go-libp2p-pubsub"
 	"go.uber.org/goleak"
@@ -88,32 +87,6 @@ func TestTopicsCostNoCounts(t *testing.T) {
 	}
 	if counters.Enabled {
 		checkPath(t, run)
-	}
-}
-
-// A message on its way is reported once, when the receiver and all peers in its
-// mesh have it, in whatever order it arrives.
-func TestMeshReportsWhenAllHaveIt(t *testing.T) {
-	received := func(w *waiting) { w.received, w.delivery = true, Delivery{Index: 1} }
-	peer := func(w *waiting) { w.peers++ }
-	for name, order := range map[string][]func(*waiting){
-		"receiver first": {received, peer, peer},
-		"receiver last":  {peer, peer, received},
-		"between":        {peer, received, peer},
-	} {
-		m := newMesh(NodeOptions{}, MeshOptions{Peers: 2})
-		m.prepare(NewWorkload(1, DefaultProfile(), PubsubTopic, 2, time.Unix(1, 0), 0).Messages)
-		for i, arrive := range append(order, peer) {
-			if err := m.arrive(1, arrive); err != nil {
-				t.Fatal(err)
-			}
-			if got, want := len(m.done), i/2; got != min(want, 1) {
-				t.Errorf("%s: %d reports after %d arrivals", name, got, i+1)
-			}
-		}
-		if err := m.arrive(2, peer); err == nil {
-			t.Error("a message that was not published has no error")
-		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	pubsubpb "github.com/libp2p/go-libp2p-pubsub/pb"
 
 	"github.com/msgpath/msgpath/counters"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
 	"github.com/msgpath/msgpath/node"
@@ -39,6 +41,8 @@ type NodeOptions struct {
 	Archive string // as node.Options.Archive, or Discard; not ""
 	Extra   Work   // nil: none
 	Logger  *slog.Logger
+
+	FilterPeers int // light peers to which the receiver of micro and macro pushes each message
 }
 
 // setArchive gives a node the archive, and the sync set of what is in it.
@@ -137,7 +141,19 @@ func (r *running) account() verdict.Node {
 		n.Duplicates += s.Duplicates + s.Known
 		n.Dropped += s.Dropped() + s.SendDropped
 	}
+	for _, pushes := range r.unpushed() {
+		n.Dropped += pushes
+	}
 	return n
+}
+
+// unpushed returns the copies that were not pushed to light peers, by filter.Drop.
+func (r *running) unpushed() []uint64 {
+	if r.Filter() == nil {
+		return nil
+	}
+	s := r.Filter().Stats()
+	return s.Dropped[:]
 }
 
 // losses returns what the node rejected and dropped, by cause.
@@ -152,15 +168,22 @@ func (r *running) losses() (lines []string) {
 			lines = append(lines, fmt.Sprintf("node %s: %d copies lost, cause outbound_queue", r.name, s.SendDropped))
 		}
 	}
+	for c, n := range r.unpushed() {
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf("node %s: %d pushes lost, cause %v", r.name, n, filter.Drop(c)))
+		}
+	}
 	return lines
 }
 
 // nodeTarget holds what the targets of micro and macro share.
 type nodeTarget struct {
+	*gathering
 	options   NodeOptions
 	receiver  *running
-	delivered chan Delivery
-	committed time.Time // of the last transaction; used by the archive's goroutine alone
+	lights    []*light
+	committed time.Time         // of the last transaction; used by the archive's goroutine alone
+	sent      []*pb.WakuMessage // by number
 	want      map[message.Key]bool
 	numbers   *Numbers
 	views     []*message.Envelope // the first messages, kept to be looked at again; used by the archive's goroutine alone
@@ -173,9 +196,10 @@ const keptViews = 16
 func (t *nodeTarget) Delivered() <-chan Delivery { return t.delivered }
 
 // expect notes what must have arrived in the end, before anything could alter
-// it: message i on topics[i%len(topics)].
-func (t *nodeTarget) expect(messages []*pb.WakuMessage, topics ...string) {
-	t.delivered = make(chan Delivery, len(messages))
+// it: message i on topics[i%len(topics)], at the receiver and so many others.
+func (t *nodeTarget) expect(messages []*pb.WakuMessage, others int, topics ...string) {
+	t.gathering = newGathering(len(messages), others)
+	t.sent = messages
 	t.want = make(map[message.Key]bool, len(messages))
 	t.numbers = NewNumbers(messages)
 	for i, m := range messages {
@@ -189,8 +213,11 @@ func (t *nodeTarget) startReceiver(ctx context.Context, name, role string, liste
 	o := t.options.node(listen...)
 	o.Committed = func(int, time.Duration, error) { t.committed = time.Now() }
 	t.options.setArchive(&o)
-	t.receiver, err = start(ctx, name, role, o, t.deliver, t.options.Extra)
-	return err
+	t.options.setFilter(&o)
+	if t.receiver, err = start(ctx, name, role, o, t.deliver, t.options.Extra); err != nil {
+		return err
+	}
+	return t.startLights(ctx)
 }
 
 // deliver is the application of the receiving node: it reads the number of each
@@ -203,8 +230,7 @@ func (t *nodeTarget) deliver(_ context.Context, env *message.Envelope) error {
 	if len(t.views) < keptViews {
 		t.views = append(t.views, env)
 	}
-	t.delivered <- Delivery{Index: index, At: time.Now(), Committed: t.committed}
-	return nil
+	return t.gathering.receive(Delivery{Index: index, At: time.Now(), Committed: t.committed})
 }
 
 // number returns the number of a message.
@@ -248,7 +274,10 @@ func (t *nodeTarget) Verify(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return verifyKeys("sync set", t.receiver.SyncSet().Keys(), t.want)
+	if err = verifyKeys("sync set", t.receiver.SyncSet().Keys(), t.want); err != nil {
+		return err
+	}
+	return t.verifyLights()
 }
 
 // microTarget is one node without a network.
@@ -258,11 +287,11 @@ type microTarget struct {
 }
 
 // NewMicro returns the target of the scenario "micro": one node that is handed
-// received bytes.
+// received bytes. It has a network only for light peers.
 func NewMicro(o NodeOptions) Target { return &microTarget{nodeTarget: nodeTarget{options: o}} }
 
 func (t *microTarget) Start(ctx context.Context, messages []*pb.WakuMessage) error {
-	t.expect(messages, PubsubTopic)
+	t.expect(messages, t.options.FilterPeers, PubsubTopic)
 	topic := PubsubTopic
 	t.received = make([]*pubsub.Message, len(messages))
 	for i, m := range messages {
@@ -272,7 +301,10 @@ func (t *microTarget) Start(ctx context.Context, messages []*pb.WakuMessage) err
 		}
 		t.received[i] = &pubsub.Message{Message: &pubsubpb.Message{Topic: &topic, Data: wire}}
 	}
-	return t.startReceiver(ctx, "node", verdict.RoleAll)
+	if t.options.FilterPeers == 0 {
+		return t.startReceiver(ctx, "node", verdict.RoleAll)
+	}
+	return t.startReceiver(ctx, "node", verdict.RoleAll, address(t.options.Base)...)
 }
 
 func (t *microTarget) Publish(ctx context.Context, i int) error {
@@ -283,16 +315,15 @@ func (t *microTarget) Nodes(context.Context) ([]verdict.Node, error) {
 	return []verdict.Node{t.receiver.account()}, nil
 }
 
-func (t *microTarget) Losses() []string { return t.receiver.losses() }
+func (t *microTarget) Losses() []string { return append(t.receiver.losses(), t.lightLosses()...) }
 
-func (t *microTarget) Close() error { return t.receiver.stop() }
+func (t *microTarget) Close() error { return t.stopReceiver() }
 
 // macroTarget is a publishing node A and a receiving node B on loopback TCP.
 type macroTarget struct {
 	nodeTarget
 	settling
 	publisher *running
-	messages  []*pb.WakuMessage // by number
 }
 
 // NewMacro returns the target of the scenario "macro": node A publishes and is
@@ -300,8 +331,8 @@ type macroTarget struct {
 func NewMacro(o NodeOptions) Target { return &macroTarget{nodeTarget: nodeTarget{options: o}} }
 
 func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (err error) {
-	t.expect(messages, PubsubTopic)
-	t.messages, t.settling = messages, newSettling(len(messages))
+	t.expect(messages, t.options.FilterPeers, PubsubTopic)
+	t.settling = newSettling(len(messages))
 	app := func(context.Context, *message.Envelope) error {
 		t.handled <- struct{}{}
 		return nil
@@ -324,7 +355,7 @@ func (t *macroTarget) Start(ctx context.Context, messages []*pb.WakuMessage) (er
 }
 
 func (t *macroTarget) Publish(ctx context.Context, i int) error {
-	_, err := t.publisher.Relay().Publish(ctx, PubsubTopic, t.messages[i])
+	_, err := t.publisher.Relay().Publish(ctx, PubsubTopic, t.sent[i])
 	if err == nil {
 		t.published++
 	}
@@ -343,7 +374,7 @@ func (t *macroTarget) Nodes(ctx context.Context) ([]verdict.Node, error) {
 }
 
 func (t *macroTarget) Losses() []string {
-	return append(t.publisher.losses(), t.receiver.losses()...)
+	return slices.Concat(t.publisher.losses(), t.receiver.losses(), t.lightLosses())
 }
 
-func (t *macroTarget) Close() error { return errors.Join(t.publisher.stop(), t.receiver.stop()) }
+func (t *macroTarget) Close() error { return errors.Join(t.publisher.stop(), t.stopReceiver()) }

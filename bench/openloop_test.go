@@ -302,7 +302,7 @@ func TestHistogramsMergeRuns(t *testing.T) {
 		d.follow(1)
 		d.whole.Record(time.Duration(run+1) * time.Millisecond)
 		d.open.whole.Record(time.Duration(run+1) * time.Second)
-		if err := h.add(d, job{Arm{Name: path, Scenario: Macro}, run + 1}); err != nil {
+		if err := h.add(d, job{Arm{Name: path, Scenario: Macro}, run + 1, 0}); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -57,6 +57,11 @@ type Options struct {
 	Archive     string // "memory", "sqlite::memory:", "sqlite:FILE" or Discard; FILE is made for each run and removed
 	Cold        bool   // start every run with unmapped memory
 
+	// FilterPeers are light peers, each a host of its own, to which the receiver pushes
+	// each message, and which must have got each once before it counts as delivered.
+	// With them a scenario has a name of its own. 0: none.
+	FilterPeers int
+
 	// Rate is how many messages a second are sent in macro, whatever is in flight: an
 	// open loop, in which Window is no limit. The queues on the path are: what one of
 	// them drops makes a run invalid, so that a rate and a stall must fit into them.
@@ -121,6 +126,14 @@ func (o Options) validatePaths() error {
 		}
 		if slices.Contains(o.Paths[:i], p) {
 			bad("path %q is given twice", p)
+		}
+	}
+	if o.FilterPeers < 0 || o.FilterPeers > MaxFilterPeers {
+		bad("%d filter peers: want 0 to %d", o.FilterPeers, MaxFilterPeers)
+	}
+	for _, p := range o.Paths {
+		if _, err := relay.ParsePath(p); err != nil && o.FilterPeers > 0 {
+			bad("path %q with %d filter peers: it has no filter", p, o.FilterPeers)
 		}
 	}
 	for _, p := range Paths() {
@@ -206,7 +219,7 @@ func (o Options) settings() verdict.Settings {
 		Messages: o.Messages, WarmupMicro: o.WarmupMicro, WarmupMacro: o.WarmupMacro,
 		Seed: o.Seed, Profile: o.Profile.String(), PayloadBytes: uint64(payloadBytes(o.Profile.payloads(o.Messages))),
 		Window: o.Window, Runs: o.Runs, Hash: o.Hash.String(), Archive: o.Archive,
-		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold, Rate: o.Rate,
+		Paths: o.Paths, Scenarios: o.Scenarios, Cold: o.Cold, Rate: o.Rate, FilterPeers: o.FilterPeers,
 	}
 	if o.Corpus != nil {
 		o.Corpus.settings(&s, o.Messages)
@@ -222,6 +235,9 @@ func limitations(o Options) []string {
 	}
 	if o.Rate > 0 {
 		all[1] = "Messages are sent at intended times by a goroutine of the process that is measured, which wakes some 0.1 ms late by itself, and more where the machine is busy: latencies from the intended time contain that, those from the send do not contain what a message waited for before it was sent."
+	}
+	if o.FilterPeers > 0 {
+		all = append(all, fmt.Sprintf("%d light peers share the process: times, memory and CPU contain what they do with each message, which is to decode it and to compare it with what was published.", o.FilterPeers))
 	}
 	if !counters.Enabled {
 		all = append(all, "This build does not count: every count is n/a.")

@@ -193,5 +193,5 @@ func encode(m *pb.WakuMessage) ([]byte, error) {
 
 // target returns what the job drives.
 func (s *session) target(j job) Target {
-	return j.Target(NodeOptions{Hash: s.options.Hash, Archive: s.archive(j), Logger: s.logger, Extra: s.options.Extra})
+	return j.Target(NodeOptions{Hash: s.options.Hash, Archive: s.archive(j), Logger: s.logger, Extra: s.options.Extra, FilterPeers: j.filterPeers})
 }

@@ -1,14 +1,14 @@
 // Package node builds one running relay node out of the packages below it: a
-// libp2p host, the relay, an archive, the sync set, and the metrics that tell
-// about them.
+// libp2p host, the relay, an archive, the sync set, the server of light peers, and
+// the metrics that tell about them.
 //
 // [New] checks the options and starts nothing. [Node.Run] opens the host and
 // the archive, joins the topics, closes the channel of [Node.Ready], dials the
 // configured peers and keeps dialing those it loses, and blocks until its
 // context ends or [Node.Close] is called. Then it stops in the order of a
 // message's path: the topics are left and what they accepted is handled, the
-// archive commits what it accepted, the sync set and the application see it,
-// the host closes. A Node runs once. Close returns when everything is free; it
+// archive commits what it accepted, the sync set and the application see it, light
+// peers are left, the host closes. A Node runs once. Close returns when everything is free; it
 // returns nil, Run has the error.
 //
 // Run returns nil after an orderly stop, and an error when a part failed: a
@@ -17,10 +17,10 @@
 // insert works again ([Node.Handler]).
 //
 // A message that was accepted is stored first, if the node has an archive; once
-// it is committed it enters the sync set and reaches the stages, in this order.
-// What a message's ephemeral field keeps out of the archive stays out of the
-// sync set, and reaches the stages. The sync set starts with what the archive
-// holds.
+// it is committed it enters the sync set, the queues of the light peers that
+// subscribed to it, and the stages, in this order. What a message's ephemeral field
+// keeps out of the archive stays out of the sync set, and reaches the rest. The sync
+// set starts with what the archive holds.
 //
 // Nodes may share an archive in PostgreSQL. Each message is stored once, by whichever
 // node is first, and every node that receives it delivers it, once: a node remembers

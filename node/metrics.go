@@ -11,6 +11,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/corpus"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -74,7 +75,7 @@ func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("msgpath_"+name, help, labels, nil)
 }
 
-// Descriptions of what is read from relay.Stats and archive.Stats.
+// Descriptions of what is read from relay.Stats, archive.Stats and filter.Stats.
 var (
 	descCopies      = desc("message_copies_total", "Copies of messages received, and handed to peers' outbound queues, by topic and direction.", "topic", "direction")
 	descBytes       = desc("message_bytes_total", "Encoded bytes of these copies.", "topic", "direction")
@@ -96,6 +97,14 @@ var (
 	descRecordBytes = desc("recorded_bytes_total", "Encoded bytes of the messages that reached the recording.")
 	descRecording   = desc("recording", "1 while messages are recorded, 0 after a write has failed.")
 	descSyncSet     = desc("storesync_messages", "Messages in the sync set.")
+
+	descFilterPeers    = desc("filter_subscribers", "Light peers subscribed.")
+	descFilterTopics   = desc("filter_topics", "Pairs of pubsub and content topic that light peers are subscribed to, over all peers.")
+	descFilterWait     = desc("filter_queue_messages", "Copies that wait in the queues of light peers.")
+	descFilterMessages = desc("filter_messages_total", "Messages that a light peer was subscribed to, by outcome; forgotten ones are pushed again if they come again.", "outcome")
+	descFilterPushes   = desc("filter_pushes_total", "Copies for light peers, by outcome: pushed, or why not.", "outcome")
+	descFilterRequests = desc("filter_requests_total", "Requests of light peers, by outcome: accepted, or why not.", "outcome")
+	descFilterRemoved  = desc("filter_removed_total", "Light peers that are no longer subscribed, by cause.", "cause")
 )
 
 // sink takes what one scrape reads.
@@ -133,6 +142,9 @@ func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
 	if m.node.recording != nil {
 		out.recording(m.node.recording.Stats(), m.node.recording.Err())
 	}
+	if m.node.filter != nil {
+		out.filter(m.node.filter.Stats())
+	}
 }
 
 func (s sink) recording(r corpus.Stats, failure error) {
@@ -145,6 +157,26 @@ func (s sink) recording(r corpus.Stats, failure error) {
 		on = 0
 	}
 	s.gauge(descRecording, on)
+}
+
+func (s sink) filter(f filter.Stats) {
+	s.gauge(descFilterPeers, f.Subscribers)
+	s.gauge(descFilterTopics, f.Topics)
+	s.gauge(descFilterWait, f.Waiting)
+	s.counter(descFilterMessages, f.Due, "due")
+	s.counter(descFilterMessages, f.Repeated, "repeated")
+	s.counter(descFilterMessages, f.Forgotten, "forgotten")
+	s.counter(descFilterPushes, f.Pushed, "pushed")
+	for c, v := range f.Dropped {
+		s.counter(descFilterPushes, v, filter.Drop(c).String())
+	}
+	s.counter(descFilterRequests, f.Requests, "accepted")
+	for c, v := range f.Refused {
+		s.counter(descFilterRequests, v, filter.Refusal(c).String())
+	}
+	for c, v := range f.Removed {
+		s.counter(descFilterRemoved, v, filter.Removal(c).String())
+	}
 }
 
 func (s sink) archive(a archive.Stats) {

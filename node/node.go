@@ -15,6 +15,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/corpus"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
@@ -35,6 +36,7 @@ type Node struct {
 	set       *storesync.Set
 	handled   *lru.Cache[message.Hash, struct{}] // what passed the archive; nil: the archive tells
 	recording *corpus.Writer                     // nil: none
+	filter    *filter.Server
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -100,6 +102,9 @@ func (n *Node) Archive() *archive.Archive { return n.archive }
 
 // SyncSet returns the set of the archive's messages, nil if it keeps none.
 func (n *Node) SyncSet() *storesync.Set { return n.set }
+
+// Filter returns the server that pushes to light peers, nil if there is none.
+func (n *Node) Filter() *filter.Server { return n.filter }
 
 // Run runs the node until ctx ends or Close is called, and returns nil after an
 // orderly stop. It may be called once.
@@ -185,13 +190,29 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 		return err
 	}
 	n.record(&o)
+	var stages []relay.Stage
 	if n.options.Sync {
 		err = n.openSet(ctx)
-		o.Stages = slices.Concat([]relay.Stage{n.set.Add}, o.Stages)
+		stages = append(stages, n.set.Add)
 	}
+	if err == nil && n.options.Filter != nil {
+		err = n.openFilter()
+		stages = append(stages, n.filter.Match, n.filter.Push)
+	}
+	o.Stages = slices.Concat(stages, o.Stages)
 	if err == nil {
 		n.relay, err = relay.New(n.host, o)
 	}
+	return err
+}
+
+// openFilter makes the server of light peers.
+func (n *Node) openFilter() (err error) {
+	o := *n.options.Filter
+	if o.Logger == nil {
+		o.Logger = n.logger
+	}
+	n.filter, err = filter.New(n.host, o)
 	return err
 }
 
@@ -199,7 +220,10 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 // before ends the node.
 func (n *Node) startParts(work context.Context, end func()) (stop func() error) {
 	stopRecording := n.startRecording(work, end)
-	stopArchive := func() error { return nil }
+	stopFilter, stopArchive := func() error { return nil }, func() error { return nil }
+	if n.filter != nil {
+		stopFilter = start(work, "filter", n.filter.Run, end)
+	}
 	if n.archive != nil {
 		stopRun := start(work, "archive", n.archive.Run, end)
 		stopArchive = func() error { return errors.Join(stopRun(), n.archive.Close()) }
@@ -207,7 +231,8 @@ func (n *Node) startParts(work context.Context, end func()) (stop func() error) 
 	stopRelay := start(work, "relay", n.relay.Run, end)
 	return func() error {
 		err := stopRelay()
-		return errors.Join(err, stopArchive(), stopRecording())
+		err = errors.Join(err, stopArchive())
+		return errors.Join(err, stopFilter(), stopRecording())
 	}
 }
 
@@ -233,10 +258,12 @@ func start(ctx context.Context, name string, run func(context.Context) error, en
 // serving announces that the node is ready, keeps its peers connected, and
 // returns when ctx ends.
 func (n *Node) serving(ctx context.Context) {
-	select {
-	case <-n.relay.Ready():
-	case <-ctx.Done():
-		return
+	for _, ready := range n.readies() {
+		select {
+		case <-ready:
+		case <-ctx.Done():
+			return
+		}
 	}
 	close(n.ready)
 	n.logger.Info("node is ready", "peer", n.host.ID(), "addresses", n.addresses(), "topics", n.options.Relay.Topics)
@@ -246,6 +273,14 @@ func (n *Node) serving(ctx context.Context) {
 	}
 	<-ctx.Done()
 	dialing.Wait()
+}
+
+// readies returns the channels that the parts close when they are ready.
+func (n *Node) readies() []<-chan struct{} {
+	if n.filter == nil {
+		return []<-chan struct{}{n.relay.Ready()}
+	}
+	return []<-chan struct{}{n.relay.Ready(), n.filter.Ready()}
 }
 
 // addresses returns what to give to others to dial this node.

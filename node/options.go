@@ -14,6 +14,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/corpus"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/relay"
 )
 
@@ -63,6 +64,8 @@ type Options struct {
 	// the wire; without a Path nothing is recorded. Its Logger is the node's if nil.
 	Record corpus.Options
 
+	Filter *filter.Options // push to light peers that subscribe; nil: no filter; its Logger is the node's unless it has one
+
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
 }
 
@@ -92,6 +95,9 @@ func (o Options) Validate() error {
 	}
 	if o.Sync && o.Archive == "" && o.Backend == nil {
 		bad("Sync without an Archive: the sync set names messages that are stored")
+	}
+	if o.Filter != nil {
+		errs = append(errs, o.Filter.Validate())
 	}
 	if o.ArchiveQueue < 0 {
 		bad("ArchiveQueue %d is negative", o.ArchiveQueue)

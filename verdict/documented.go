@@ -17,6 +17,9 @@ func documented(r Result, context Context) Criterion {
 	case context.BaselineDoc == nil:
 		c.Verdict, c.Evidence = Warn, "docs/baseline.md is missing; make baseline writes it"
 		return c
+	case r.Settings.FilterPeers > 0:
+		c.Verdict, c.Evidence = NotApplicable, "docs/baseline.md is of runs without light peers"
+		return c
 	case len(r.Runs) == 0 || !r.Environment.Counting:
 		c.Verdict, c.Evidence = NotApplicable, "this run has no counts to compare"
 		return c

@@ -1,6 +1,10 @@
 package verdict
 
-import "github.com/msgpath/msgpath/counters"
+import (
+	"slices"
+
+	"github.com/msgpath/msgpath/counters"
+)
 
 // Expectation is what each node of one role must count, exactly and in every
 // run: at each of Sites what it says, and nothing at any other site. A site with
@@ -51,6 +55,9 @@ func (s SiteExpectation) perMessage() counters.Counts {
 // any path one at archive.retain: an archive in Go memory copies a payload only
 // out of a buffer that is mostly something else, and no message of the workload
 // lies in such a one.
+//
+// Where the receiver pushes to light peers, its filter asks for the hash twice for
+// each message, whatever the number of peers: see [expectationsOf].
 //
 // In sum the first two paths are what the Nim system counted before and after
 // its refactor (logos-messaging/logos-delivery, message-path benchmark).
@@ -116,13 +123,25 @@ var ExpectedCounts = []Expectation{
 	}},
 }
 
+// filterSites are what a filter with light peers adds on the path on which each
+// consumer hashes for itself; on the others it adds nothing.
+var filterSites = []SiteExpectation{
+	{Site: "filter.filter", Hashes: 1},
+	{Site: "filter.filter_push", Hashes: 1},
+}
+
 // expectationsOf returns what is expected of a run; none of a path that is not
 // in [ExpectedCounts].
 func expectationsOf(run Run) (found []Expectation) {
+	scenario, lightPeers := CutFilter(Series(run.Scenario))
 	for _, e := range ExpectedCounts {
-		if e.Scenario == Series(run.Scenario) && e.Path == run.Path {
-			found = append(found, e)
+		if e.Scenario != scenario || e.Path != run.Path {
+			continue
 		}
+		if lightPeers > 0 && e.Path == "baseline" && e.Role != RolePublisher {
+			e.Sites = slices.Concat(e.Sites, filterSites)
+		}
+		found = append(found, e)
 	}
 	return found
 }

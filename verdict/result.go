@@ -68,6 +68,7 @@ type Settings struct {
 	Paths        []string `json:"paths" jsonschema:"paths that were asked for"`
 	Scenarios    []string `json:"scenarios" jsonschema:"scenarios that were asked for: micro, macro"`
 	Cold         bool     `json:"cold" jsonschema:"memory was not warmed before each run"`
+	FilterPeers  int      `json:"filterPeers,omitempty" jsonschema:"light peers to which the receiver pushed each message, which is in the name of the scenario too; absent for none"`
 	Rate         float64  `json:"rate,omitempty" jsonschema:"messages per second that were to be sent, whatever was in flight: an open loop; absent in a closed one"`
 	Corpus       *Corpus  `json:"corpus,omitempty" jsonschema:"recorded messages that the workload is made of, whose profile and seed say nothing else; absent where it was generated"`
 }

@@ -76,7 +76,7 @@ type textLine struct {
 // summaryLines returns the lines of a scenario's table.
 func summaryLines(scenario string) []textLine {
 	per := "µs/msg p50 / p99" // from injection until the application was called
-	if scenario == Macro {
+	if plain, _ := CutFilter(scenario); plain == Macro {
 		per = "arrival gap µs p50 / p99" // between one delivery and the next
 	}
 	return []textLine{

@@ -33,6 +33,7 @@ func (r Result) Validate() error {
 	var p problems
 	p.check(r.Kind == Kind, "kind is %q, want %q", r.Kind, Kind)
 	p.check(r.SchemaVersion == SchemaVersion, "schema version is %d, this program reads %d", r.SchemaVersion, SchemaVersion)
+	p.check(r.Settings.FilterPeers >= 0, "settings: filterPeers is %d", r.Settings.FilterPeers)
 	p.check(finite(r.Settings.Rate) && r.Settings.Rate >= 0, "settings: rate is %v", r.Settings.Rate)
 	p.check(finite(r.Environment.Load1), "environment: load1 is %v", r.Environment.Load1)
 	p.check(len(r.Runs) == 0 || r.Settings.PayloadBytes > 0, "settings: payloadBytes is 0 though there are runs")
@@ -44,6 +45,8 @@ func (r Result) Validate() error {
 		p.run(where, run, r.Environment.Counting)
 		p.openLoop(where, run, r.Settings.Rate)
 		p.check(run.Messages == r.Settings.Messages, "%s: has %d messages, the settings say %d", where, run.Messages, r.Settings.Messages)
+		_, lightPeers := CutFilter(Series(run.Scenario))
+		p.check(lightPeers == r.Settings.FilterPeers, "%s: has %d light peers, the settings say %d", where, lightPeers, r.Settings.FilterPeers)
 		p.check(!seen[run.Scenario+"\x00"+run.Path], "%s: is there twice", where)
 		seen[run.Scenario+"\x00"+run.Path] = true
 		p.check(!r.Verified || run.Verified, "%s: is not verified though the result is", where)

@@ -49,6 +49,7 @@ type benchCommand struct {
 	Runs     int      `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
 	Hash     string   `default:"blake3" enum:"blake3,waku-sha256" help:"Message hash: blake3 or waku-sha256."`
 	Archive  string   `default:"${archive}" help:"sqlite::memory:, sqlite:FILE (made for each run and removed), memory or ${discard} (keeps keys alone)."`
+	Filter   int      `name:"filter-peers" placeholder:"F" help:"Push each message to F light peers too, each a host of its own that must get it once; not on path raw. Scenarios are named micro_filterF and macro_filterF. Default: none."`
 	Path     []string `help:"Paths, comma separated; default ${paths} (raw in macro only)."`
 	Cold     bool     `help:"Start each run with memory that is not mapped yet."`
 	LogLevel string   `default:"error" enum:"debug,info,warn,error" help:"Level of the nodes' log on stderr: debug, info, warn, error."`
@@ -87,7 +88,7 @@ func (b *benchCommand) options(out *output) (bench.Options, error) {
 	if b.Scenario != "all" {
 		o.Scenarios = []string{b.Scenario}
 	}
-	o.Seed, o.Window, o.Runs = b.Seed, b.Window, b.Runs
+	o.Seed, o.Window, o.Runs, o.FilterPeers = b.Seed, b.Window, b.Runs, b.Filter
 	o.Archive, o.Cold, o.Rate, o.Histograms = b.Archive, b.Cold, b.Rate, new(bench.Histograms)
 	if b.Warmup != -1 {
 		o.WarmupMicro, o.WarmupMacro = b.Warmup, b.Warmup
@@ -132,7 +133,7 @@ func (b *benchCommand) paths() []string {
 		return b.Path
 	case b.CSV == "seed":
 		return bench.Paths()[:1]
-	case b.Scenario == bench.Micro:
+	case b.Scenario == bench.Micro || b.Filter > 0:
 		return slices.DeleteFunc(bench.Paths(), func(p string) bool { return p == bench.PathRaw })
 	}
 	return bench.Paths()
@@ -148,6 +149,8 @@ func (b *benchCommand) stdout() error {
 		return errors.New("--csv and --json both print on stdout: give one")
 	case b.CSV != "seed":
 		return nil
+	case b.Filter > 0:
+		return errors.New("--csv=seed prints rows without light peers: leave --filter-peers out")
 	case b.Scenario != "all" || b.Runs < 2:
 		return errors.New("--csv=seed prints two micro rows and one macro row: it needs scenario all and --runs 2 or more")
 	case len(b.Path) > 1:

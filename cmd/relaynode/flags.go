@@ -16,6 +16,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/crypto"
 
 	"github.com/msgpath/msgpath/corpus"
+	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/node"
 	"github.com/msgpath/msgpath/relay"
@@ -36,6 +37,7 @@ type flags struct {
 	RetainCount int64         `placeholder:"N" help:"Keep only this many of the newest messages. Default: all."`
 	RetainSize  string        `placeholder:"SIZE" help:"Keep only this much of the newest messages, as 10GiB. Default: all."`
 	Sync        bool          `help:"Keep the sync set of the archive's messages."`
+	Filter      bool          `help:"Push to light peers that subscribe over Waku's filter protocol; 100 at most."`
 	Record      string        `placeholder:"FILE" help:"Record the messages that are accepted in FILE, as they came over the wire, to measure with them: msgpath bench --corpus. Default: record none."`
 	RecordSize  string        `default:"256MiB" placeholder:"SIZE" help:"Most bytes of a recording; then FILE becomes FILE.1, and so on. Default: ${default}."`
 	RecordFiles int           `default:"4" placeholder:"N" help:"Recordings to keep, FILE among them. Default: ${default}."`
@@ -65,6 +67,9 @@ func (f flags) options() (node.Options, error) {
 
 		Security: f.Security,
 		Record:   corpus.Options{Path: f.Record, MaxBytes: size, Files: f.RecordFiles},
+	}
+	if f.Filter {
+		o.Filter = new(filter.Options)
 	}
 	errs := []error{
 		f.check(), wrong("--path", errPath), wrong("--hash", errHash), f.retain(&o), wrong("--record-size", errSize), o.Validate(),

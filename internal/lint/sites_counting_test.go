@@ -9,6 +9,7 @@ import (
 	_ "github.com/msgpath/msgpath/archive"
 	_ "github.com/msgpath/msgpath/bench"
 	"github.com/msgpath/msgpath/counters"
+	_ "github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/internal/provezero/sitelist"
 	_ "github.com/msgpath/msgpath/relay"
 	_ "github.com/msgpath/msgpath/storesync"

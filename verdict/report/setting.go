@@ -94,6 +94,9 @@ func workload(r verdict.Result) [][2]string {
 	if c := s.Corpus; c != nil {
 		all = append(all, [2]string{"Corpus", fmt.Sprintf("%s, %d messages, SHA-256 %s", c.File, c.Messages, c.SHA256)})
 	}
+	if s.FilterPeers > 0 {
+		all = append(all, [2]string{"Light peers", fmt.Sprintf("%d, to which the receiver pushed each message", s.FilterPeers)})
+	}
 	return all
 }
 
