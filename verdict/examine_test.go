@@ -147,6 +147,24 @@ func TestWrongCountFails(t *testing.T) {
 	}
 }
 
+// TestMetaIsHashedAndNotCopied: no copy of a payload has the meta that a hash is fed.
+func TestMetaIsHashedAndNotCopied(t *testing.T) {
+	const meta = 3000
+	r := fixture()
+	r.Settings.MetaBytes = meta
+	for i := range r.Runs {
+		for _, n := range r.Runs[i].Nodes {
+			for j := range n.Sites {
+				c := &n.Sites[j].Counts
+				c.CopiedBytes -= c.Copies / uint64(r.Runs[i].Messages) * meta
+			}
+		}
+	}
+	wantCriterion(t, criterion(t, Acceptance(r, Context{}), CriterionCounts), Pass, "match")
+	r.Settings.MetaBytes = 0
+	wantCriterion(t, criterion(t, Acceptance(r, Context{}), CriterionCounts), Fail, "copied_bytes")
+}
+
 func TestARunOfNoMessagesIsNotDividedBy(t *testing.T) {
 	r := fixture()
 	r.Runs[0].Messages = 0

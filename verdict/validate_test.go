@@ -36,6 +36,7 @@ func TestValidateRefuses(t *testing.T) {
 		{"version", func(r *Result) { r.SchemaVersion = 3 }, "schema version is 3"},
 		{"load", func(r *Result) { r.Environment.Load1 = math.NaN() }, "load1 is NaN"},
 		{"payload bytes", func(r *Result) { r.Settings.PayloadBytes = 0 }, "payloadBytes is 0"},
+		{"meta bytes", func(r *Result) { r.Settings.MetaBytes = r.Settings.PayloadBytes + 1 }, "more than payloadBytes"},
 		{"a node in some runs only", func(r *Result) {
 			run := find(t, r, "macro_run2", "zerocopy")
 			run.Nodes = run.Nodes[:1]
