@@ -120,7 +120,9 @@ func (s *Server) push(ctx context.Context, sub *subscriber, out *outbound, f *fr
 		return nil, false
 	}
 	s.tally.pushed.Add(1)
-	s.opts.Logger.Debug("filter push", "hash", f.hash, "peer", sub.peer)
+	if s.traced() {
+		s.opts.Logger.Debug("filter push", "hash", f.hash, "peer", sub.peer)
+	}
 	return out, true
 }
 

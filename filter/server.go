@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -185,5 +186,13 @@ func (s *Server) offer(p pair, f *frame) {
 // drop counts a copy that does not reach its peer.
 func (s *Server) drop(sub *subscriber, f *frame, why Drop, err error) {
 	s.tally.dropped[why].Add(1)
-	s.opts.Logger.Debug("filter push dropped", "hash", f.hash, "peer", sub.peer, "cause", why.String(), "error", err)
+	if s.traced() {
+		s.opts.Logger.Debug("filter push dropped", "hash", f.hash, "peer", sub.peer, "cause", why.String(), "error", err)
+	}
+}
+
+// traced reports whether the log tells of each copy, for which values would be
+// allocated that nobody looks at otherwise.
+func (s *Server) traced() bool {
+	return s.opts.Logger.Enabled(context.Background(), slog.LevelDebug)
 }
