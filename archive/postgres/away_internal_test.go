@@ -39,7 +39,9 @@ func TestOneAttemptAfterPatience(t *testing.T) {
 
 // What passes is told by the SQLSTATE, whatever the text says.
 func TestPasses(t *testing.T) {
-	state := func(code string) error { return fmt.Errorf("x: %w", &pgconn.PgError{Code: code, Message: "terminating connection"}) }
+	state := func(code string) error {
+		return fmt.Errorf("x: %w", &pgconn.PgError{Code: code, Message: "terminating connection"})
+	}
 	for _, code := range []string{"08006", "08P01", "57P01", "57P02", "57P03", "40P01", "40001", "53300", "57014", "25P03"} {
 		if !passes(state(code)) {
 			t.Errorf("SQLSTATE %s does not pass", code)

@@ -27,7 +27,7 @@
 // A connection may be lost when the commit was sent and not answered. The next one
 // asks what became of that transaction, by its id, so that its rows are stored
 // once and told new once. From that commit on the insert's context does not end it;
-// Options.Patience does, and then the error says that the outcome is not known.
+// Options.Patience does, and then the error says that rows may be stored.
 //
 // Reads and deletes do not wait. A read is tried again once, since a restart ends
 // the connections that lie ready.
