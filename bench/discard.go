@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/msgpath/msgpath/archive"
@@ -24,16 +25,17 @@ func checkArchive(name string) error {
 	if name == Discard {
 		return nil
 	}
-	if name == "" {
-		return fmt.Errorf("no archive: want memory, sqlite::memory:, sqlite:FILE or %s", Discard)
+	want := "want memory, sqlite::memory:, sqlite:FILE or " + Discard
+	switch {
+	case name == "":
+		return errors.New("no archive: " + want)
+	case postgres.IsURL(name): // not shown: it may hold a password
+		return errors.New("archive postgres://…: a run needs an empty archive, and this one stays: " + want)
+	case name != "memory" && !strings.HasPrefix(name, "sqlite:"):
+		return fmt.Errorf("archive %q: %s", name, want)
 	}
-	if postgres.IsURL(name) { // not shown: it may hold a password
-		return errors.New("archive postgres://…: a run needs an empty archive, and this one stays")
-	}
-	if _, err := node.ArchiveFile(name); err != nil {
-		return fmt.Errorf("%w, or %s", err, Discard)
-	}
-	return nil
+	_, err := node.ArchiveFile(name)
+	return err
 }
 
 // discard is the backend of [Discard].

@@ -54,31 +54,28 @@ func passes(err error) bool {
 }
 
 // persist attempts in until it works, until its error will not pass, until ctx ends
-// and no commit was sent, or for as long as Options.Patience.
+// and no commit was sent, or until the server has been away for Options.Patience:
+// then each further insert has one attempt, so that a full queue is not waited for
+// message by message.
 func (d *Database) persist(ctx context.Context, in *insertion) error {
-	waits := retry.WithMaxDuration(d.options.Patience, retry.WithJitterPercent(20,
-		retry.WithCappedDuration(lastWait, retry.NewExponential(firstWait))))
-	defer d.away.end(d.options.Logger)
+	waits := retry.WithJitterPercent(20, retry.WithCappedDuration(lastWait, retry.NewExponential(firstWait)))
 	for {
+		err := d.attempt(ctx, in)
+		if err == nil || !passes(err) {
+			d.away.end(d.options.Logger)
+			return err
+		}
+		left := d.options.Patience - d.away.begin(err, d.options.Logger)
+		if left <= 0 {
+			return fmt.Errorf("given up after %v: %w", d.options.Patience, err)
+		}
 		if in.sent != nil {
 			ctx = context.WithoutCancel(ctx)
 		}
-		err := d.attempt(ctx, in)
-		if err == nil || !passes(err) {
-			return err
-		}
-		wait, over := waits.Next()
-		if over {
-			return fmt.Errorf("given up after %v: %w", d.options.Patience, err)
-		}
-		d.away.begin(err, d.options.Logger)
-		ended := ctx.Done()
-		if in.sent != nil {
-			ended = nil
-		}
+		wait, _ := waits.Next()
 		select {
-		case <-time.After(wait):
-		case <-ended:
+		case <-time.After(min(wait, left)):
+		case <-ctx.Done():
 			return err
 		case <-d.closing:
 			return fmt.Errorf("%w while waiting: %w", archive.ErrClosed, err)
@@ -86,14 +83,15 @@ func (d *Database) persist(ctx context.Context, in *insertion) error {
 	}
 }
 
-// An outage says why inserts wait.
+// An outage says why inserts wait, or have given up.
 type outage struct {
 	mu    sync.Mutex
-	why   error // nil: they do not
+	why   error // nil: they work
 	since time.Time
 }
 
-func (o *outage) begin(why error, log *slog.Logger) {
+// begin says that the server is away, and returns for how long it has been.
+func (o *outage) begin(why error, log *slog.Logger) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.why == nil {
@@ -101,13 +99,15 @@ func (o *outage) begin(why error, log *slog.Logger) {
 		log.Warn("postgres is away, an insert waits", "error", why)
 	}
 	o.why = why
+	return time.Since(o.since)
 }
 
+// end says that the server answers.
 func (o *outage) end(log *slog.Logger) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.why != nil {
-		log.Info("postgres insert waits no longer", "after", time.Since(o.since))
+		log.Info("postgres is back", "after", time.Since(o.since))
 	}
 	o.why = nil
 }

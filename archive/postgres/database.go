@@ -30,7 +30,7 @@ type Database struct {
 	writer  *pgxpool.Pool // one connection
 	reader  *pgxpool.Pool
 
-	away outage // whether an insert waits for the server
+	away outage // whether the server is, as far as inserts know
 
 	// Each method holds mu for reading while it uses a connection, so that
 	// Close returns when all are free.
@@ -123,7 +123,7 @@ func checkVersion(ctx context.Context, db *sql.DB) error {
 // Shared reports that other nodes may have stored what Insert finds there already.
 func (d *Database) Shared() bool { return true }
 
-// Ready returns nil, or why an insert waits for the server.
+// Ready returns nil, or why inserts wait for the server or have given up on it.
 func (d *Database) Ready() error { return d.away.reason() }
 
 // Close closes the connections, after the calls at work. An insert that waits for

@@ -17,16 +17,17 @@
 // # When the server is away
 //
 // An insert that finds the server stopped, starting, out of connections or cut off
-// is tried again, first after 50 ms and then with waits that double up to 2 s, for
-// as long as Options.Patience. [Database.Ready] has the reason meanwhile, and
-// Options.Logger is told of the first and the last. Which errors pass is decided by
+// is tried again, first after 50 ms and then with waits that double up to 2 s, until
+// the server has been away for Options.Patience. From then on each insert has one
+// attempt, until one works. [Database.Ready] has the reason meanwhile, and
+// Options.Logger is told when it begins and ends. Which errors pass is decided by
 // their SQLSTATE; any other ends the insert at once, as a full disk or a missing
 // table does. A deadlock is tried again too.
 //
 // A connection may be lost when the commit was sent and not answered. The next one
 // asks what became of that transaction, by its id, so that its rows are stored
 // once and told new once. From that commit on the insert's context does not end it;
-// Options.Patience does, and then the error says that the outcome is not known.
+// Options.Patience does, and then the error says that rows may be stored.
 //
 // Reads and deletes do not wait. A read is tried again once, since a restart ends
 // the connections that lie ready.

@@ -46,8 +46,8 @@ func (d *Database) Insert(ctx context.Context, rows []archive.Row) ([]bool, erro
 	if ctx.Err() != nil && !errors.Is(err, ctx.Err()) {
 		err = fmt.Errorf("%w: %w", ctx.Err(), err)
 	}
-	if in.sent != nil {
-		err = fmt.Errorf("whether its commit worked is not known: %w", err)
+	if in.sent != nil || slices.Contains(in.fresh, true) { // a commit was lost, or found
+		err = fmt.Errorf("rows may be stored: %w", err)
 	}
 	return nil, fmt.Errorf("postgres: insert %d rows: %w", len(rows), err)
 }

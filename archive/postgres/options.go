@@ -25,8 +25,9 @@ const connectTimeout = 5 * time.Second
 
 // Options say how a database is used. The zero value holds the defaults.
 type Options struct {
-	// Patience is how long an insert is tried again while the server is away. It
-	// bounds what Close and a stopping node wait for. 0: DefaultPatience.
+	// Patience is how long inserts are tried again while the server is away, counted
+	// from the first that fails; then each has one attempt, until one works. It bounds,
+	// with these attempts, what a stopping node waits for. 0: DefaultPatience.
 	Patience time.Duration
 
 	// Timeout bounds a statement at the server, and idle time within a transaction.

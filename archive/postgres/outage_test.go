@@ -16,10 +16,10 @@ import (
 	"github.com/msgpath/msgpath/message"
 )
 
-// What the database logs when an insert begins and ends to wait.
+// What the database logs when its server is away and when an insert works again.
 const (
 	logAway = "postgres is away, an insert waits"
-	logBack = "postgres insert waits no longer"
+	logBack = "postgres is back"
 )
 
 // records is a log whose messages can be waited for.
@@ -163,7 +163,6 @@ func TestAway(t *testing.T) {
 	if got := <-done; !errors.Is(got.err, context.Canceled) {
 		t.Errorf("insert with a done context: %v", got.err)
 	}
-	log.await(t, logBack)
 	if err := d.Delete(t.Context(), []message.Key{rows(0, 1)[0].Key}); err == nil {
 		t.Error("deleted without a server")
 	}
@@ -176,6 +175,7 @@ func TestAway(t *testing.T) {
 	}
 	requireSize(t, d, 0) // the connection that the server ended is not an error
 	(<-insert(t.Context(), d, rows(0, 3))).requireFresh(t, 3)
+	log.await(t, logBack)
 
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
@@ -190,13 +190,31 @@ func TestAway(t *testing.T) {
 	}
 }
 
+// When patience is over no insert waits any more, until one works.
 func TestPatienceEnds(t *testing.T) {
+	const patience = 200 * time.Millisecond
 	log := make(records, 100)
-	_, d := away(t, postgres.Options{Patience: 200 * time.Millisecond, Logger: slog.New(log)})
-	got := <-insert(t.Context(), d, rows(0, 3))
-	if got.err == nil || !strings.Contains(got.err.Error(), "given up after 200ms") {
-		t.Fatalf("insert: %v", got.err)
+	server, d := away(t, postgres.Options{Patience: patience, Logger: slog.New(log)})
+	begin := time.Now()
+	for range 3 {
+		got := <-insert(t.Context(), d, rows(0, 3))
+		if got.err == nil || !strings.Contains(got.err.Error(), "given up after 200ms") {
+			t.Fatalf("insert: %v", got.err)
+		}
+		if took := time.Since(begin); took < patience {
+			t.Fatalf("given up after %v", took)
+		}
 	}
 	log.await(t, logAway)
+	if d.Ready() == nil {
+		t.Error("ready without a server")
+	}
+	if err := server.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	(<-insert(t.Context(), d, rows(0, 3))).requireFresh(t, 3)
 	log.await(t, logBack)
+	if err := d.Ready(); err != nil {
+		t.Error(err)
+	}
 }

@@ -31,7 +31,7 @@ type flags struct {
 	Topic       []string      `sep:"none" default:"/waku/2/rs/0/0" help:"Relay this pubsub topic; may be repeated. Default: ${default}."`
 	Path        string        `default:"zerocopy" help:"How far a decoded message is shared: baseline, envelope or zerocopy. Default: ${default}."`
 	Hash        string        `default:"blake3" help:"Message hash: blake3 or waku-sha256. All nodes that compare archives need the same. Default: ${default}."`
-	Archive     string        `placeholder:"NAME" help:"Keep messages in sqlite:FILE or postgres://USER@HOST/DATABASE, or until the node stops in sqlite::memory: or memory. Default: keep none."`
+	Archive     string        `placeholder:"NAME" help:"Keep messages in sqlite:FILE or postgres://USER@HOST/DATABASE (best with the password in PGPASSWORD or ~/.pgpass), or until the node stops in sqlite::memory: or memory. Default: keep none."`
 	Window      time.Duration `name:"archive-window" default:"20s" placeholder:"TIME" help:"Store what arrives only if its timestamp is within this much of now; 0s stores any. Default: ${default}."`
 	RetainAge   time.Duration `placeholder:"TIME" help:"Delete archived messages whose timestamps are older, as 720h. Default: never."`
 	RetainCount int64         `placeholder:"N" help:"Keep only this many of the newest messages. Default: all."`

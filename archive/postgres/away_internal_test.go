@@ -1,0 +1,63 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/archivetest"
+	"github.com/msgpath/msgpath/internal/postgrestest"
+)
+
+// Once the server has been away for longer than patience, an insert has one attempt.
+func TestOneAttemptAfterPatience(t *testing.T) {
+	server := postgrestest.Start(t)
+	d, err := Options{Logger: slog.New(slog.DiscardHandler)}.Open(t.Context(), server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	d.away.why, d.away.since = io.EOF, time.Now().Add(-DefaultPatience)
+	ctx, cancel := context.WithTimeout(t.Context(), DefaultPatience/2)
+	defer cancel()
+	_, err = d.Insert(ctx, []archive.Row{archivetest.Numbered(1, 1, 8)})
+	if err == nil || !strings.Contains(err.Error(), "given up") || ctx.Err() != nil {
+		t.Errorf("insert: %v, want it given up at once", err)
+	}
+}
+
+// What passes is told by the SQLSTATE, whatever the text says.
+func TestPasses(t *testing.T) {
+	state := func(code string) error {
+		return fmt.Errorf("x: %w", &pgconn.PgError{Code: code, Message: "terminating connection"})
+	}
+	for _, code := range []string{"08006", "08P01", "57P01", "57P02", "57P03", "40P01", "40001", "53300", "57014", "25P03"} {
+		if !passes(state(code)) {
+			t.Errorf("SQLSTATE %s does not pass", code)
+		}
+	}
+	for _, code := range []string{"42P01", "28P01", "3D000", "53100", "23514", "57000", "", "0"} {
+		if passes(state(code)) {
+			t.Errorf("SQLSTATE %s passes", code)
+		}
+	}
+	for err, want := range map[error]bool{
+		io.EOF: true, io.ErrUnexpectedEOF: true, errUndecided: true, context.DeadlineExceeded: true, pgconn.ErrConnClosed: true,
+		context.Canceled: false, errors.New("connection refused"): false,
+	} {
+		if passes(err) != want {
+			t.Errorf("%v passes: %v, want %v", err, !want, want)
+		}
+	}
+}
