@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime"
 	"slices"
 	"time"
@@ -17,16 +18,16 @@ import (
 
 // ArchiveStudyOptions say which archives are measured, and how far.
 type ArchiveStudyOptions struct {
-	Backends []string // names as in node.Options.Archive; the FILE of sqlite:FILE is made in Folder and removed
+	Backends []string // names as in node.Options.Archive; the FILE of sqlite:FILE is made in Folder and removed, a database of PostgreSQL is given a schema for a while
 	Batches  []int    // rows a transaction
 	Messages int      // of 1 kB, for each backend and batch; of the workload a twentieth
 	Marks    []int    // rows of 1 kB in the archive at which the cost of an insert is measured, ascending
 	Pruned   int      // rows that the retention deletes while messages are stored; 0: none
-	Runs     int      // of each measurement, interleaved
+	Runs     int      // of each rate, interleaved
 	Seed     uint64
 	Folder   string // for the databases; "": that of temporary files
 
-	CommandLine []string  // told in the result
+	CommandLine []string  // told in the result, without the URLs of databases
 	Progress    io.Writer // shown on it if it is a terminal; nil: not shown
 }
 
@@ -92,7 +93,7 @@ func ArchiveStudy(ctx context.Context, o ArchiveStudyOptions) (s study.Study, er
 		a.contenders = append(a.contenders, c)
 	}
 	s = study.Study{Name: "archive", Title: "What it costs to archive a message", About: archiveAbout(o), Notes: archiveNotes}
-	if s.Environment, err = ReadEnvironment(o.CommandLine, "error"); err != nil {
+	if s.Environment, err = ReadEnvironment(withoutURLs(o.CommandLine), "error"); err != nil {
 		return s, err
 	}
 	a.progress = NewProgress(o.Progress, a.steps())
@@ -109,9 +110,20 @@ func ArchiveStudy(ctx context.Context, o ArchiveStudyOptions) (s study.Study, er
 	return s, nil
 }
 
+// databaseURL is what may hold a password.
+var databaseURL = regexp.MustCompile(`postgres(ql)?://[^,\s]*`)
+
+func withoutURLs(arguments []string) []string {
+	var shown []string
+	for _, a := range arguments {
+		shown = append(shown, databaseURL.ReplaceAllString(a, "postgres://…"))
+	}
+	return shown
+}
+
 func archiveAbout(o ArchiveStudyOptions) []string {
 	return []string{
-		fmt.Sprintf("Rows and their keys are made before the time begins: nothing is hashed or decoded in it. A batch is one transaction. The bare driver is the database's own Go driver with a prepared insert into a table of the same columns and keys, at the same batch and durability, or a Go map for memory. Figures are medians of %d runs; an archive and its bare driver take turns.", o.Runs),
+		fmt.Sprintf("Rows and their keys are made before the time begins: nothing is hashed or decoded in it. A batch is one transaction. The bare driver is the database's own Go driver with a prepared insert into a table of the same columns and keys, at the same batch and durability, or a Go map for memory. Rates are medians of %d runs, in which an archive and its bare driver take turns; the growth of an archive is that of one filling, and each of its figures the mean of the last half of the rows, 100 thousand at most.", o.Runs),
 		"The time of a file ends when everything is in its last place: payloads synchronised and the log moved into the file, for both sides.",
 	}
 }
@@ -123,7 +135,7 @@ var archiveNotes = []string{
 
 func (a *archiveStudy) steps() int {
 	both := 2 * a.options.Runs * len(a.contenders)
-	return both*len(a.options.Batches)*len(archiveProfiles) + both*len(a.options.Marks) + len(a.contenders)
+	return both*len(a.options.Batches)*len(archiveProfiles) + len(a.contenders)*(2*len(a.options.Marks)+1)
 }
 
 // archiveProfiles are the messages of the first table.
@@ -262,40 +274,42 @@ func (a *archiveStudy) growth(ctx context.Context) (study.Table, error) {
 
 func micros(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
 
-// grow fills an archive and its bare driver, and returns the median time of the last
-// inserts before each mark: of half of its rows, 100 thousand at most.
+// grow fills an archive and its bare driver once, and returns the time of an insert
+// before each mark: of the last half of its rows, 100 thousand at most.
 func (a *archiveStudy) grow(ctx context.Context, c contender) (own, bare []time.Duration, err error) {
-	times := [2][][]time.Duration{make([][]time.Duration, len(a.options.Marks)), make([][]time.Duration, len(a.options.Marks))}
-	for number := range a.options.Runs {
-		for side, open := range []opener{c.archive, c.bare} {
-			err := a.in(ctx, open, func(i inserter) error {
-				held := 0
-				for at, mark := range a.options.Marks {
-					a.progress.Step(fmt.Sprintf("%s, %d rows, run %d, %s", c.name, mark, number+1, sides[side]))
-					from := mark - min(mark/2, 100_000)
-					for ; held < from; held += min(archiveChunk, from-held) {
-						if _, err := insert(ctx, i, a.rows(oneSize(archivePayload), held, min(archiveChunk, from-held)), growthBatch); err != nil {
-							return err
-						}
-					}
-					last := a.rows(oneSize(archivePayload), held, mark-held)
-					runtime.GC()
-					took, err := insert(ctx, i, last, growthBatch)
-					if err != nil {
-						return err
-					}
-					times[side][at] = append(times[side][at], took)
-					held = mark
+	var times [2][]time.Duration
+	for side, open := range []opener{c.archive, c.bare} {
+		err := a.in(ctx, open, func(i inserter) error {
+			held := 0
+			for _, mark := range a.options.Marks {
+				a.progress.Step(fmt.Sprintf("%s, %d rows, %s", c.name, mark, sides[side]))
+				if err := a.fill(ctx, i, held, mark-min(mark/2, 100_000)); err != nil {
+					return err
 				}
-				return nil
-			})
-			if err != nil {
-				return nil, nil, err
+				held = max(held, mark-min(mark/2, 100_000))
+				last := a.rows(oneSize(archivePayload), held, mark-held)
+				runtime.GC()
+				took, err := insert(ctx, i, last, growthBatch)
+				if err != nil {
+					return err
+				}
+				times[side], held = append(times[side], took), mark
 			}
+			return nil
+		})
+		if err != nil {
+			return nil, nil, err
 		}
 	}
-	for at := range a.options.Marks {
-		own, bare = append(own, median(times[0][at])), append(bare, median(times[1][at]))
+	return times[0], times[1], nil
+}
+
+// fill inserts the rows of 1 kB from one number to another.
+func (a *archiveStudy) fill(ctx context.Context, i inserter, from, to int) error {
+	for ; from < to; from += archiveChunk {
+		if _, err := insert(ctx, i, a.rows(oneSize(archivePayload), from, min(archiveChunk, to-from)), growthBatch); err != nil {
+			return err
+		}
 	}
-	return own, bare, nil
+	return nil
 }

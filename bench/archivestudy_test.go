@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/msgpath/msgpath/bench"
+	"github.com/msgpath/msgpath/internal/postgrestest"
 )
 
 func smallArchiveStudy(t *testing.T) bench.ArchiveStudyOptions {
@@ -60,6 +61,24 @@ func TestArchiveStudyRefuses(t *testing.T) {
 	for _, want := range []string{"mysql:x", "batches [0]", "messages 0, runs 0, pruned -1", "marks [5 3]"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+func TestArchiveStudyOfPostgreSQL(t *testing.T) {
+	o := smallArchiveStudy(t)
+	o.Backends = []string{postgrestest.Start(t).URL()}
+	o.CommandLine = []string{"msgpath", "bench", "archive", "--archive=memory," + o.Backends[0], "--runs=1"}
+	for range 2 { // what one leaves would stop the other
+		s, err := bench.ArchiveStudy(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := s.Tables[0].Rows[0]; len(s.Tables) != 3 || row[1] != "postgres" {
+			t.Errorf("%d tables, first row %v", len(s.Tables), row)
+		}
+		if got := strings.Join(s.Environment.CommandLine, " "); got != "msgpath bench archive --archive=memory,postgres://… --runs=1" {
+			t.Errorf("the result tells %q", got)
 		}
 	}
 }

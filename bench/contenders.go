@@ -5,12 +5,15 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/url"
 	"path/filepath"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	_ "modernc.org/sqlite" // the bare driver
 
 	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/postgres"
 	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
@@ -50,14 +53,25 @@ func contenderOf(name string) (contender, error) {
 		}, func(ctx context.Context, folder string) (inserter, error) {
 			return openBareSQLite(ctx, filepath.Join(folder, "bare.db"))
 		}}, nil
+	case postgres.IsURL(name):
+		return contender{"postgres", func(ctx context.Context, _ string) (inserter, error) {
+			return inSchema(ctx, name, func(url string) (inserter, error) { return openInserter(postgres.Open(ctx, url)) })
+		}, func(ctx context.Context, _ string) (inserter, error) {
+			return inSchema(ctx, name, func(url string) (inserter, error) { return openBarePostgres(ctx, url) })
+		}}, nil
 	}
-	return contender{}, fmt.Errorf("archive %q: want memory, sqlite::memory: or %s", name, archivePath)
+	return contender{}, fmt.Errorf("archive %q: want memory, sqlite::memory:, %s or postgres://…", name, archivePath)
 }
 
 // backendInserter is an archive's backend.
 type backendInserter struct{ archive.Backend }
 
-func openInserter(b archive.Backend, err error) (inserter, error) { return backendInserter{b}, err }
+func openInserter[B archive.Backend](b B, err error) (inserter, error) {
+	if err != nil {
+		return nil, err
+	}
+	return backendInserter{b}, nil
+}
 
 func (b backendInserter) insert(ctx context.Context, rows []archive.Row) error {
 	fresh, err := b.Insert(ctx, rows)
@@ -152,3 +166,81 @@ func (b *bareSQLite) settle(ctx context.Context) error {
 }
 
 func (b *bareSQLite) Close() error { return errors.Join(b.stmt.Close(), b.db.Close()) }
+
+// schemaInserter has its tables in a schema of its own, which ends with it.
+type schemaInserter struct {
+	inserter
+	drop func() error
+}
+
+func (s schemaInserter) Close() error { return errors.Join(s.inserter.Close(), s.drop()) }
+
+// benchSchema is dropped when it is there: nothing else may have the name.
+const benchSchema = "msgpath_bench_archive"
+
+// inSchema opens an inserter in a new schema of the database at a URL.
+func inSchema(ctx context.Context, address string, open func(address string) (inserter, error)) (inserter, error) {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return nil, errors.New("the URL of the database cannot be read") // the error would show its password
+	}
+	execute := func(statement string) error {
+		ctx := context.WithoutCancel(ctx)
+		conn, err := pgx.Connect(ctx, address)
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(ctx, statement)
+		return errors.Join(err, conn.Close(ctx))
+	}
+	const drop = "DROP SCHEMA IF EXISTS " + benchSchema + " CASCADE"
+	if err := errors.Join(execute(drop), execute("CREATE SCHEMA "+benchSchema)); err != nil {
+		return nil, err
+	}
+	query := parsed.Query()
+	query.Set("search_path", benchSchema)
+	parsed.RawQuery = query.Encode()
+	i, err := open(parsed.String())
+	if err != nil {
+		return nil, errors.Join(err, execute(drop))
+	}
+	return schemaInserter{i, func() error { return execute(drop) }}, nil
+}
+
+// barePostgres is the driver with a table of the archive's columns.
+type barePostgres struct{ conn *pgx.Conn }
+
+func openBarePostgres(ctx context.Context, address string) (inserter, error) {
+	conn, err := pgx.Connect(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	_, err = conn.Exec(ctx, `CREATE TABLE messages (timestamp BIGINT NOT NULL, hash BYTEA NOT NULL, topic BYTEA NOT NULL, content_topic BYTEA NOT NULL,
+		stamped BOOLEAN NOT NULL, version BIGINT, ephemeral BOOLEAN, meta BYTEA, rate_limit_proof BYTEA, payload BYTEA NOT NULL,
+		PRIMARY KEY (timestamp, hash));
+		CREATE UNIQUE INDEX messages_hash ON messages (hash);
+		ALTER TABLE messages ALTER COLUMN payload SET STORAGE EXTERNAL`)
+	if err != nil {
+		return nil, errors.Join(err, conn.Close(ctx))
+	}
+	return &barePostgres{conn}, nil
+}
+
+func (b *barePostgres) insert(ctx context.Context, rows []archive.Row) error {
+	return pgx.BeginFunc(ctx, b.conn, func(tx pgx.Tx) error {
+		var all pgx.Batch
+		for _, r := range rows {
+			values := bareValues(r)
+			values[2], values[3] = []byte(r.Topic), []byte(r.Message.GetContentTopic())
+			if payload := r.Message.GetPayload(); payload == nil {
+				values[len(values)-1] = []byte{}
+			}
+			all.Queue("INSERT INTO messages ("+bareColumns+") VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT DO NOTHING", values...)
+		}
+		return tx.SendBatch(ctx, &all).Close()
+	})
+}
+
+func (b *barePostgres) settle(context.Context) error { return nil }
+
+func (b *barePostgres) Close() error { return b.conn.Close(context.Background()) }

@@ -36,10 +36,11 @@ func (a *archiveStudy) retention(ctx context.Context) (study.Table, error) {
 	for _, c := range a.contenders {
 		a.progress.Step(c.name + ", retention")
 		err := a.in(ctx, c.archive, func(i inserter) error {
-			for held := 0; held < a.options.Pruned+keptRows; held += archiveChunk {
-				if _, err := insert(ctx, i, a.rows(oneSize(archivePayload), held, min(archiveChunk, a.options.Pruned+keptRows-held)), growthBatch); err != nil {
-					return err
-				}
+			if err := a.fill(ctx, i, 0, a.options.Pruned+keptRows); err != nil {
+				return err
+			}
+			if own, in := i.(schemaInserter); in {
+				i = own.inserter
 			}
 			b, ok := i.(backendInserter)
 			if !ok {

@@ -11,12 +11,12 @@ import (
 )
 
 type archiveCommand struct {
-	Archive  []string `default:"${study_archives}" placeholder:"NAME" help:"Archives, comma separated: memory, sqlite::memory:, sqlite:FILE (made in a temporary folder and removed). Default: ${default}."`
+	Archive  []string `default:"${study_archives}" placeholder:"NAME" help:"Archives, comma separated: memory, sqlite::memory:, sqlite:FILE (made in a temporary folder and removed), postgres://USER@HOST/DATABASE (in a schema that is removed). Default: ${default}."`
 	Batch    []int    `default:"${study_batches}" help:"Rows a transaction, comma separated."`
 	Messages int      `default:"${study_messages}" help:"Messages of 1 kB for each archive and batch; of the workload a twentieth."`
 	Rows     []int    `default:"${study_marks}" help:"Rows of 1 kB at which the cost of an insert is measured, comma separated, ascending."`
 	Pruned   int      `default:"${study_pruned}" help:"Rows that the retention deletes while messages are stored; 0: leave that out."`
-	Runs     int      `default:"${study_runs}" help:"Runs of each measurement, interleaved."`
+	Runs     int      `default:"${study_runs}" help:"Runs of each rate, interleaved."`
 	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
 	Folder   string   `help:"Folder for the databases, removed afterwards. Default: that of temporary files."`
 
