@@ -107,8 +107,9 @@ func TestReadsUseTheirIndex(t *testing.T) {
 		query, plan string
 		args        []any
 	}{
-		{unsyncedSQL, "SEARCH messages USING INDEX messages_place ((segment,offset)>(?,?))", []any{1, 0}},
-		{endSQL, "SEARCH messages USING COVERING INDEX messages_place (segment>?)", nil},
+		{placedSQL, "SCAN messages", nil}, // from the latest row on
+		{endSQL, "SEARCH segments USING INTEGER PRIMARY KEY (rowid>?)", nil},
+		{removeSQL, "SEARCH messages USING INDEX messages_hash (hash=?)", []any{1, []byte{}}},
 	} {
 		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
 		if err != nil {
