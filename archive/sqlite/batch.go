@@ -41,6 +41,7 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) (fresh []
 	if d.dir == nil && b.end.Segment > 0 {
 		d.next = b.end
 	}
+	b.leaveEpoch()
 	d.wrote(b.bytes)
 	return fresh, nil
 }
@@ -74,6 +75,7 @@ type batch struct {
 	runs    []run          // what is to be appended
 	tallies []tally        // of the new rows
 	bytes   int64          // of new payloads
+	began   bool           // an epoch
 }
 
 // A run is payloads that follow each other in one segment.
@@ -91,6 +93,9 @@ func payloadBytes(rows []archive.Row) (sum int64) {
 
 // insert inserts rows, and writes their payloads.
 func (b *batch) insert(ctx context.Context, rows []archive.Row) ([]bool, error) {
+	if err := b.enterEpoch(); err != nil {
+		return nil, err
+	}
 	fresh, err := b.addAll(ctx, rows)
 	if err == nil {
 		err = b.direct.addTo(b.tallies)

@@ -52,6 +52,7 @@ type Database struct {
 
 	direct  direct  // of the writer, for inserts and deletes
 	dropped []int64 // segments whose files are still to be removed
+	inEpoch int64   // rows of the latest epoch
 
 	selects selects // of the reader
 	flusher flusher
@@ -211,7 +212,7 @@ func (d *Database) prepare(ctx context.Context) error {
 			return fmt.Errorf("recover: %w", err)
 		}
 	}
-	return nil
+	return d.countEpoch(ctx)
 }
 
 // migrate brings the schema up to date. Another process may be doing the same:

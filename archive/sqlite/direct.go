@@ -22,6 +22,7 @@ import (
 type direct struct {
 	conn                             any // whose the statements are; nil: nobody's yet
 	insert, end, tally, remove, drop driver.Stmt
+	beginEpoch, dropEpochs           driver.Stmt
 	args                             [14]driver.NamedValue // of the statement at work
 }
 
@@ -34,6 +35,7 @@ type prepared struct {
 func (d *direct) statements() []prepared {
 	return []prepared{
 		{&d.insert, insertSQL}, {&d.end, endSQL}, {&d.tally, tallySQL}, {&d.remove, removeSQL}, {&d.drop, dropSQL},
+		{&d.beginEpoch, beginEpochSQL}, {&d.dropEpochs, dropEpochsSQL},
 	}
 }
 
@@ -228,9 +230,12 @@ func (d *direct) delete(k message.Key, visit func(p segments.Place, size int64))
 	}, k.Timestamp, k.Hash[:])
 }
 
-// dropEmpty forgets the segments that hold nothing any more, and returns their
-// numbers.
+// dropEmpty forgets the epochs and segments that hold nothing any more, and returns
+// the numbers of the segments.
 func (d *direct) dropEmpty() (numbers []int64, err error) {
+	if _, err := d.exec(d.dropEpochs); err != nil {
+		return nil, err
+	}
 	err = d.query(d.drop, func(row []int64) { numbers = append(numbers, row[0]) })
 	return numbers, err
 }

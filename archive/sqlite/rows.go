@@ -18,8 +18,8 @@ import (
 const (
 	insertSQL = `INSERT INTO messages
 	(timestamp, hash, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
-	segment, "offset", length, checksum)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	segment, "offset", length, checksum, epoch)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT max(number) FROM epochs)) ON CONFLICT DO NOTHING`
 
 	// What a selection may ask for beside keys.
 	dataColumns = `topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
@@ -46,7 +46,11 @@ func statement(s archive.Selection) (query string, args []any) {
 	if n := len(s.ContentTopics); n > 0 {
 		add("content_topic IN (?"+strings.Repeat(", ?", n-1)+")", values(s.ContentTopics)...)
 	}
+	from := " FROM messages"
 	if n := len(s.Hashes); n > 0 {
+		from += " INDEXED BY messages_hash"
+		add("epoch IN (SELECT number FROM epochs)")
+		add("substr(hash, 1, 8) IN (?"+strings.Repeat(", ?", n-1)+")", prefixes(s.Hashes)...)
 		add("hash IN (?"+strings.Repeat(", ?", n-1)+")", values(s.Hashes)...)
 	}
 	query = "SELECT timestamp, hash"
@@ -56,7 +60,7 @@ func statement(s archive.Selection) (query string, args []any) {
 	if s.Data {
 		query += ", " + dataColumns
 	}
-	query += " FROM messages"
+	query += from
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -197,6 +201,14 @@ func scanData(from *sql.Rows, row *archive.Row, columns []any) (segments.Place, 
 		m.Ephemeral = &ephemeral.Bool
 	}
 	return segments.Place{Segment: segment.V, Offset: offset.V, Length: length.V, Checksum: checksum.V}, nil
+}
+
+// prefixes returns what the index by hash holds of hashes.
+func prefixes(from []message.Hash) (all []any) {
+	for _, h := range from {
+		all = append(all, h[:8])
+	}
+	return all
 }
 
 // values returns what the driver takes for topics or hashes.
