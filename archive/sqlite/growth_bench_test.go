@@ -24,7 +24,8 @@ var growthVariants = []struct {
 	{"hash", Options{epoch: oneEpoch}, uniqueHash},
 	{"hash,cache=64M", Options{epoch: oneEpoch, pragmas: []string{"cache_size(-64000)"}}, uniqueHash},
 	{"prefix", Options{epoch: oneEpoch}, ""},
-	{"epoch=64k", Options{}, ""},
+	{"epoch=64k", Options{epoch: 65536}, ""},
+	{"epoch=32k", Options{}, ""}, // chosen
 	{"epoch=4k", Options{epoch: 4096}, ""},
 }
 

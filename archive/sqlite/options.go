@@ -44,7 +44,7 @@ const (
 
 	// EpochRows is how many rows share a piece of the index by hash. A look-up by
 	// hash takes as many steps as there are pieces.
-	EpochRows = 65536
+	EpochRows = 32768
 
 	// MemoryPageBytes is the page size of a database in memory. A file has SQLite's
 	// own 4096, of which the log holds fewer bytes for each row.
