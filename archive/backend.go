@@ -15,6 +15,7 @@ import (
 var (
 	ErrNotFound  = errors.New("not found")           // no row has the hash
 	ErrDuplicate = errors.New("already stored")      // the key was there before
+	ErrTimestamp = errors.New("timestamp refused")   // outside the window, or past retention
 	ErrClosed    = errors.New("closed")              // no longer accepting
 	errPanicked  = errors.New("backend panicked")    // ends Run
 	errIdle      = errors.New("not running")         // before Run

@@ -67,6 +67,10 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, known(err)) },
 		Observe: n.committed,
 		Logger:  n.logger,
+
+		Window:    n.options.ArchiveWindow,
+		Retention: n.options.Retention,
+		Pruned:    n.pruned,
 	})
 	if err != nil {
 		return errors.Join(err, backend.Close())
@@ -79,6 +83,16 @@ func (n *Node) committed(messages int, took time.Duration, err error) {
 	n.metrics.inserted(messages, took, err)
 	if n.options.Committed != nil {
 		n.options.Committed(messages, took, err)
+	}
+}
+
+// pruned takes out of the sync set what the archive deleted.
+func (n *Node) pruned(keys []message.Key) {
+	if n.set == nil {
+		return
+	}
+	for _, k := range keys {
+		n.set.Delete(k)
 	}
 }
 

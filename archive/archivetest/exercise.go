@@ -31,6 +31,18 @@ func Exercise(t *testing.T, open func(t *testing.T) archive.Backend) {
 		{"ManyKeys", exerciseManyKeys},
 		{"LoopBody", exerciseLoopBody},
 		{"LargestMessage", exerciseLargest},
+		{"Select", exerciseSelect},
+		{"Delete", exerciseDelete},
+		{"Pages", exercisePages},
+		{"Pagination", exercisePagination},
+		{"BackwardPages", exerciseBackwardPages},
+		{"TimeRangePages", exerciseTimeRangePages},
+		{"EqualTimestamps", exerciseEqualTimestamps},
+		{"InsertsBetweenPages", exerciseInsertsBetweenPages},
+		{"QueryErrors", exerciseQueryErrors},
+		{"RetentionCount", exerciseRetentionCount},
+		{"RetentionModel", exerciseRetentionModel},
+		{"RetentionBesideInserts", exerciseRetentionBesideInserts},
 		{"CancelledInsert", exerciseCancelledInsert},
 		{"CancelledReads", exerciseCancelledReads},
 		{"Concurrent", exerciseConcurrent},
@@ -249,6 +261,9 @@ func exerciseClosed(t *testing.T, b archive.Backend) {
 	_, err = archive.Get(t.Context(), b, row.Key.Hash)
 	requireIs(t, "get", err, archive.ErrClosed)
 	requireIs(t, "keys", lastError(t.Context(), b), archive.ErrClosed)
+	requireIs(t, "delete", b.Delete(t.Context(), []message.Key{row.Key}), archive.ErrClosed)
+	_, err = b.Size(t.Context())
+	requireIs(t, "size", err, archive.ErrClosed)
 }
 
 func requireIs(t testing.TB, what string, err, want error) {
