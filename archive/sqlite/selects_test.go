@@ -97,7 +97,7 @@ func TestLogBesideReaders(t *testing.T) {
 	if err != nil || !open.Next() {
 		t.Fatal(err)
 	}
-	for i := range batches / 5 {
+	for i := range batches / 2 {
 		mustInsert(t, d, rows((batches+1+i)*size, size))
 	}
 	if n := logBytes(); n <= bound {
