@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,17 +22,29 @@ var growthVariants = []struct {
 	o      Options
 	schema string // executed in the empty database
 }{
-	{"hash", Options{epoch: oneEpoch}, uniqueHash},
+	{"hash", Options{epoch: oneEpoch}, uniqueHash}, // before
+	{"hash,cache=16M", Options{epoch: oneEpoch, pragmas: []string{"cache_size(-16000)"}}, uniqueHash},
 	{"hash,cache=64M", Options{epoch: oneEpoch, pragmas: []string{"cache_size(-64000)"}}, uniqueHash},
+	{"hash,mmap=4G", Options{epoch: oneEpoch, pragmas: []string{"mmap_size(4000000000)"}}, uniqueHash},
+	{"hash,without-rowid", Options{epoch: oneEpoch}, withoutRowid + uniqueHash},
 	{"prefix", Options{epoch: oneEpoch}, ""},
+	{"prefix,cache=16M", Options{epoch: oneEpoch, pragmas: []string{"cache_size(-16000)"}}, ""},
 	{"epoch=64k", Options{epoch: 65536}, ""},
 	{"epoch=32k", Options{}, ""}, // chosen
 	{"epoch=4k", Options{epoch: 4096}, ""},
+	{noIndex, Options{epoch: oneEpoch}, "DROP INDEX messages_hash"},
 }
 
 const (
-	oneEpoch   = 1 << 40
-	uniqueHash = `DROP INDEX messages_hash; CREATE UNIQUE INDEX messages_hash ON messages (hash)`
+	oneEpoch     = 1 << 40
+	noIndex      = "none"
+	uniqueHash   = `DROP INDEX IF EXISTS messages_hash; CREATE UNIQUE INDEX messages_hash ON messages (hash)`
+	withoutRowid = `DROP TABLE messages;
+CREATE TABLE messages (timestamp INTEGER NOT NULL, hash BLOB NOT NULL, topic TEXT NOT NULL, content_topic TEXT NOT NULL,
+	stamped INTEGER NOT NULL, version INTEGER, ephemeral INTEGER, meta BLOB, rate_limit_proof BLOB, payload BLOB NOT NULL,
+	segment INTEGER, "offset" INTEGER, length INTEGER, checksum INTEGER, epoch INTEGER NOT NULL, PRIMARY KEY (timestamp, hash))
+	WITHOUT ROWID;
+`
 )
 
 // BenchmarkGrowth inserts messages of 1 kB, 32 a batch, into one file for each
@@ -99,6 +112,9 @@ func (g *grown) measure(b *testing.B, end int) {
 	b.ReportMetric(float64(time.Since(start).Nanoseconds())/1e3/per, "µs/msg")
 	b.ReportMetric(float64((cpu(b)-used).Nanoseconds())/1e3/per, "cpu-µs/msg")
 	b.ReportMetric(float64(written(b)-wrote)/per, "written/msg")
+	if strings.HasSuffix(b.Name(), noIndex) {
+		return
+	}
 	const gets = 1000
 	start = time.Now()
 	for i := range gets {

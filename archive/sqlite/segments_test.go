@@ -390,6 +390,25 @@ func TestFileWithoutItsSize(t *testing.T) {
 	requireSegments(t, d, 2)
 }
 
+// Rows stay in the order of their places, which recover counts on, whatever is
+// deleted and also if somebody vacuums the file.
+func TestRowsStayInTheOrderOfPlaces(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "archive.db")
+	d := openFile(t, tiny, name)
+	rows := placed(20)
+	mustInsert(t, d, rows[:10])
+	mustDelete(t, d, slices.Concat(rows[2:4], rows[8:10]))
+	if _, err := d.writer.ExecContext(t.Context(), "VACUUM"); err != nil {
+		t.Fatal(err)
+	}
+	slices.Reverse(rows[10:]) // by time, not by place
+	mustInsert(t, d, rows[10:])
+	places, err := integers(t.Context(), d.reader, `SELECT segment * 1000 + "offset" FROM messages ORDER BY rowid`)
+	if err != nil || len(places) != 16 || !slices.IsSorted(places) {
+		t.Errorf("places %v, %v", places, err)
+	}
+}
+
 func TestCheckpointLeavesNothingToDo(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := openFile(t, Options{inline: 1}, name)
