@@ -337,7 +337,6 @@ func TestTwoHandlesDelete(t *testing.T) {
 	for _, d := range handles {
 		requireHolds(t, d, want)
 	}
-	handles[0].dropped = nil
 	mustDelete(t, handles[0], nil)
 	known, files := held(t, handles[0])
 	if !slices.Equal(known, files) {

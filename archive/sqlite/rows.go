@@ -83,20 +83,15 @@ func (d *Database) Select(ctx context.Context, s archive.Selection) ([]archive.R
 		return nil, fmt.Errorf("sqlite: select: %w", err)
 	}
 	defer d.mu.RUnlock()
-	for range selections - 1 {
+	for tries := 1; ; tries++ {
 		rows, gone, err := d.query(ctx, s)
 		if err != nil {
 			return nil, fmt.Errorf("sqlite: select: %w", err)
 		}
-		if gone == 0 {
+		if gone == 0 || tries == selections {
 			return rows, nil
 		}
 	}
-	rows, _, err := d.query(ctx, s)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: select: %w", err)
-	}
-	return rows, nil
 }
 
 // query returns rows, and how many it left out because they were deleted meanwhile.
