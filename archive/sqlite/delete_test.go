@@ -380,11 +380,11 @@ func TestDeletedPayloadIsFree(t *testing.T) {
 // rounds as after a few, without VACUUM (nwaku#2164).
 func TestFileStaysBounded(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
-	d := openFile(t, Options{epoch: 1000, segment: 100_000}, name)
-	const kept, round = 2000, 500
+	d := openFile(t, Options{epoch: 300, segment: 40_000}, name)
+	const kept, round = 800, 200
 	var rows []archive.Row
 	var sizes []int64
-	for n := 0; n < 10*kept; n += round {
+	for n := 0; n < 6*kept; n += round {
 		fresh := make([]archive.Row, 0, round)
 		for i := range round {
 			size := 300
