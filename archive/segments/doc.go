@@ -12,7 +12,9 @@
 // wraps [ErrDamaged], never other bytes.
 //
 // A [Memory] is the same for payloads that need not outlive the process: it keeps
-// them as they are, copies nothing, and checks no more than a payload's length.
+// them as they are, copies nothing, checks no more than a payload's length, and
+// forgets each by itself ([Memory.Forget]). A Dir removes whole segments
+// ([Dir.Remove]).
 //
 // # What the caller sees to
 //
@@ -25,7 +27,8 @@
 // # Limits
 //
 // The package has no index, no record headers and no limit of its own on the
-// size of a segment; it deletes nothing. It starts no goroutine. A Dir is safe
+// size of a segment. It deletes nothing unless it is told to: which segments hold
+// nothing any more is for the database to know. It starts no goroutine. A Dir is safe
 // for concurrent use; it keeps 2 MiB of memory to write from. Close frees the
 // segment that it holds open.
 package segments

@@ -48,6 +48,19 @@ func (m *Memory) Read(p Place) ([]byte, error) {
 	return payload, nil
 }
 
+// Forget forgets the payloads that begin at places, and frees their memory unless
+// somebody else has it.
+func (m *Memory) Forget(places ...Place) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range places {
+		delete(m.segments[p.Segment], p.Offset)
+		if len(m.segments[p.Segment]) == 0 {
+			delete(m.segments, p.Segment)
+		}
+	}
+}
+
 // Close forgets the payloads. Appends fail from then on; a second Close returns
 // nil.
 func (m *Memory) Close() error {

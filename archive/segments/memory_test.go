@@ -37,6 +37,17 @@ func TestMemory(t *testing.T) {
 			t.Errorf("%+v: %q, %v, want %q itself", want.at, got, err, want.payload)
 		}
 	}
+	m.Forget(segments.Place{Segment: 1}, segments.Place{Segment: 1, Offset: 7}, segments.Place{Segment: 3})
+	if got, err := m.Read(segments.Place{Segment: 1, Length: 5}); !errors.Is(err, segments.ErrDamaged) {
+		t.Errorf("forgotten: %q, %v", got, err)
+	}
+	if got, err := m.Read(segments.Place{Segment: 1, Offset: 5, Length: 10}); err != nil || string(got) != string(second) {
+		t.Errorf("beside it: %q, %v", got, err)
+	}
+	m.Forget(segments.Place{Segment: 1, Offset: 5})
+	if err := m.Append(segments.Place{Segment: 1, Offset: 15}, first); err != nil {
+		t.Error(err)
+	}
 	if err := errors.Join(m.Close(), m.Close()); err != nil {
 		t.Error(err)
 	}

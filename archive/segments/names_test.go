@@ -17,7 +17,7 @@ func names(t *testing.T, path string, refuse *error) (d *Dir, folder *int) {
 			*folder++
 			return *refuse
 		}
-		return syncFile(name)
+		return SyncFile(name)
 	}
 	t.Cleanup(func() {
 		if err := d.Close(); err != nil {

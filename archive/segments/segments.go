@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -56,7 +57,7 @@ func Checksum(payload []byte) uint32 { return crc32.Checksum(payload, castagnoli
 // A Dir is a folder of segments.
 type Dir struct {
 	path string
-	sync func(name string) error // syncFile, but in tests
+	sync func(name string) error // SyncFile, but in tests
 
 	mu     sync.Mutex
 	closed bool
@@ -72,7 +73,7 @@ type Dir struct {
 // New returns the folder at path, which is made by the first append. Its parent
 // must exist.
 func New(path string) *Dir {
-	return &Dir{path: path, sync: syncFile, named: make(map[int64]bool)}
+	return &Dir{path: path, sync: SyncFile, named: make(map[int64]bool)}
 }
 
 func (d *Dir) name(segment int64) string {
@@ -245,7 +246,8 @@ func (d *Dir) syncNames(numbers []int64) error {
 	return nil
 }
 
-func syncFile(name string) error {
+// SyncFile brings a file, or the names in a folder, to the disk.
+func SyncFile(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
 		return err
@@ -329,6 +331,50 @@ func (d *Dir) Cut(segment, end int64) error {
 		return fmt.Errorf("segments: cut: %w", err)
 	}
 	return nil
+}
+
+// Segments returns the numbers of the segments that are there, in order.
+func (d *Dir) Segments() (numbers []int64, err error) {
+	entries, err := os.ReadDir(d.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("segments: list: %w", err)
+	}
+	for _, e := range entries {
+		if n, err := strconv.ParseInt(e.Name(), 10, 64); err == nil && n > 0 && d.name(n) == filepath.Join(d.path, e.Name()) {
+			numbers = append(numbers, n)
+		}
+	}
+	slices.Sort(numbers)
+	return numbers, nil
+}
+
+// Remove removes segments, which nobody may append to any more. One that is not
+// there is no error.
+func (d *Dir) Remove(numbers ...int64) error {
+	for _, n := range numbers {
+		if err := d.remove(n); err != nil {
+			return fmt.Errorf("segments: remove: %w", err)
+		}
+	}
+	return nil
+}
+
+func (d *Dir) remove(n int64) (err error) {
+	d.mu.Lock()
+	if d.number == n {
+		err = d.release() // else the system keeps what it holds
+	}
+	d.mu.Unlock()
+	if removeErr := os.Remove(d.name(n)); !errors.Is(removeErr, fs.ErrNotExist) {
+		err = errors.Join(err, removeErr)
+	}
+	d.naming.Lock()
+	defer d.naming.Unlock()
+	delete(d.named, n)
+	return err
 }
 
 // Close closes the file that is open for writing. It does not sync. Appends fail

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 
@@ -235,5 +236,43 @@ func TestLargeAppends(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(path, "00000001"))
 	if err != nil || int64(len(data)) < end {
 		t.Fatalf("%d bytes, %v, want at least %d", len(data), err, end)
+	}
+}
+
+func TestRemove(t *testing.T) {
+	d, file, places := appended(t)
+	folder := filepath.Dir(file)
+	if err := d.Append(segments.Place{Segment: 12}, payload(3)); err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []string{"3", "00000000", "-0000004", "000000005", "x"} {
+		if err := os.WriteFile(filepath.Join(folder, other), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := d.Segments(); err != nil || !slices.Equal(got, []int64{1, 12}) {
+		t.Fatalf("segments %v, %v, want 1 and 12", got, err)
+	}
+	if err := d.Remove(12, 1, 7); err != nil { // 12 is open, 7 is not there
+		t.Fatal(err)
+	}
+	requireRead(t, d, places[1:], -1)
+	if got, err := d.Segments(); err != nil || len(got) > 0 {
+		t.Fatalf("segments %v, %v, want none", got, err)
+	}
+	if err := d.Append(places[2], payload(2)); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := d.Read(places[2]); err != nil || !bytes.Equal(got, payload(2)) {
+		t.Fatalf("read: %v, %v", got, err)
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "00000009", "in the way"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Remove(9); err == nil {
+		t.Error("a folder that holds something was removed")
+	}
+	if got, err := segments.New(filepath.Join(folder, "none")).Segments(); err != nil || len(got) > 0 {
+		t.Errorf("of no folder: %v, %v", got, err)
 	}
 }

@@ -2,19 +2,12 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
-	"runtime/debug"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/segments"
 )
-
-// endSQL finds where the last payload ends. Rows alone say so: what a segment
-// holds behind it belongs to no row.
-const endSQL = `SELECT segment, "offset" + length FROM messages WHERE segment IS NOT NULL
-	ORDER BY segment DESC, "offset" DESC LIMIT 1`
 
 // Insert implements archive.Backend. It waits for the disk where inserts are far
 // ahead of it, and fails for good once payloads could not be synchronised.
@@ -33,43 +26,56 @@ func (d *Database) Insert(ctx context.Context, rows []archive.Row) ([]bool, erro
 	return fresh, nil
 }
 
-func (d *Database) insertRows(ctx context.Context, rows []archive.Row) ([]bool, error) {
+func (d *Database) insertRows(ctx context.Context, rows []archive.Row) (fresh []bool, err error) {
 	if err := d.flusher.admit(ctx, 4*d.options.pending); err != nil {
 		return nil, err
 	}
-	conn, err := d.writer.Conn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close() }() // gives it back
 	b := batch{Database: d, large: d.dir != nil && payloadBytes(rows) >= segments.DirectBytes}
-	var fresh []bool
-	err = conn.Raw(func(c any) (err error) {
-		fresh, err = b.insert(ctx, c, rows)
+	err = d.transact(ctx, func() error {
+		fresh, err = b.insert(ctx, rows)
 		return err
 	})
-	if b.panicked != "" { // inside Raw it would cost the connection
-		panic(b.panicked)
-	}
 	if err != nil {
 		return nil, err
 	}
 	if d.dir == nil && b.end.Segment > 0 {
 		d.next = b.end
 	}
+	b.leaveEpoch()
 	d.wrote(b.bytes)
 	return fresh, nil
+}
+
+// transact runs do in one transaction on the driver's connection. That ends here
+// and not with ctx, so that nobody else gets the write lock while segments are
+// written.
+func (d *Database) transact(ctx context.Context, do func() error) error {
+	conn, err := d.writer.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // gives it back
+	var panicked string
+	err = conn.Raw(func(c any) (err error) {
+		panicked, err = d.direct.transact(c, do)
+		return err
+	})
+	if panicked != "" {
+		panic(panicked)
+	}
+	return err
 }
 
 // A batch is the rows of one transaction, which holds the database's write lock
 // and so may append to segments.
 type batch struct {
 	*Database
-	large    bool           // begins a block
-	end      segments.Place // where the next payload goes; Segment 0: not known yet
-	runs     []run          // what is to be appended
-	bytes    int64          // of new payloads
-	panicked string         // with what, and where; "": it did not
+	large   bool           // begins a block
+	end     segments.Place // where the next payload goes; Segment 0: not known yet
+	runs    []run          // what is to be appended
+	tallies []tally        // of the new rows
+	bytes   int64          // of new payloads
+	began   bool           // an epoch
 }
 
 // A run is payloads that follow each other in one segment.
@@ -85,29 +91,19 @@ func payloadBytes(rows []archive.Row) (sum int64) {
 	return sum
 }
 
-// insert inserts rows in one transaction on the driver's connection. That ends here
-// and not with ctx, so that nobody else gets the write lock while segments are
-// written.
-func (b *batch) insert(ctx context.Context, conn any, rows []archive.Row) ([]bool, error) {
-	tx, err := b.direct.begin(conn)
-	if err != nil {
+// insert inserts rows, and writes their payloads.
+func (b *batch) insert(ctx context.Context, rows []archive.Row) ([]bool, error) {
+	if err := b.enterEpoch(); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			_ = tx.Rollback()
-			b.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
-		}
-	}()
 	fresh, err := b.addAll(ctx, rows)
+	if err == nil {
+		err = b.direct.addTo(b.tallies)
+	}
 	if err == nil {
 		err = b.write(ctx)
 	}
-	if err != nil {
-		_ = tx.Rollback() // SQLite may have done it
-		return nil, err
-	}
-	return fresh, tx.Commit()
+	return fresh, err
 }
 
 func (b *batch) addAll(ctx context.Context, rows []archive.Row) (fresh []bool, err error) {
@@ -126,28 +122,30 @@ func (b *batch) addAll(ctx context.Context, rows []archive.Row) (fresh []bool, e
 // add inserts a row, and its payload where that goes unless it was there before.
 func (b *batch) add(r *archive.Row) (fresh bool, err error) {
 	payload := r.Message.GetPayload()
+	var place segments.Place
 	if int64(len(payload)) < b.options.inline {
-		fresh, err = b.direct.add(r, payload, segments.Place{})
+		fresh, err = b.direct.add(r, payload, place)
 	} else {
-		fresh, err = b.addPlaced(r, payload)
+		place, fresh, err = b.addPlaced(r, payload)
 	}
 	if fresh {
 		b.bytes += int64(len(payload))
+		b.tallies = tallied(b.tallies, tally{place.Segment, 1, archive.SizeOf(r.Topic, r.Message), place.End()})
 	}
 	return fresh, err
 }
 
-func (b *batch) addPlaced(r *archive.Row, payload []byte) (fresh bool, err error) {
+func (b *batch) addPlaced(r *archive.Row, payload []byte) (place segments.Place, fresh bool, err error) {
 	if err := b.findEnd(); err != nil {
-		return false, err
+		return place, false, err
 	}
-	place := b.end
+	place = b.end
 	place.Length = int64(len(payload))
 	if b.dir != nil {
 		place.Checksum = segments.Checksum(payload)
 	}
 	if fresh, err = b.direct.add(r, nil, place); !fresh {
-		return false, err
+		return place, false, err
 	}
 	if b.dir == nil {
 		payload = r.HeldPayload() // it is kept itself
@@ -158,7 +156,7 @@ func (b *batch) addPlaced(r *archive.Row, payload []byte) (fresh bool, err error
 	}
 	b.runs[last].payloads = append(b.runs[last].payloads, payload)
 	b.end.Offset = place.End()
-	return true, nil
+	return place, true, nil
 }
 
 // findEnd makes b.end the place for one more payload.
@@ -176,15 +174,6 @@ func (b *batch) findEnd() (err error) {
 		b.end = segments.Place{Segment: b.end.Segment + 1}
 	}
 	return err
-}
-
-// end scans a row of endSQL.
-func end(row *sql.Row) (segments.Place, error) {
-	p := segments.Place{Segment: 1}
-	if err := row.Scan(&p.Segment, &p.Offset); err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return segments.Place{}, err
-	}
-	return p, nil
 }
 
 // write writes the payloads, with SyncEach to the disk. Once it has begun, ctx does

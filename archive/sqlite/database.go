@@ -41,15 +41,20 @@ var migrations embed.FS
 type Database struct {
 	name     string
 	options  Options
-	writer   *sql.DB        // exactly one connection
-	reader   *sql.DB        // the same as writer for a database in memory
-	keeper   *sql.DB        // checkpoints beside the writer; nil in memory
-	payloads store          // where those go that do not lie in their rows
-	dir      *segments.Dir  // the same for a file; nil in memory
-	next     segments.Place // where the next payload goes, in memory; a file is asked
+	log      string           // the file's log; "" in memory
+	writer   *sql.DB          // exactly one connection
+	reader   *sql.DB          // the same as writer for a database in memory
+	keeper   *sql.DB          // checkpoints beside the writer; nil in memory
+	payloads store            // where those go that do not lie in their rows
+	dir      *segments.Dir    // the same for a file; nil in memory
+	memory   *segments.Memory // the same in memory; nil for a file
+	next     segments.Place   // where the next payload goes, in memory; a file is asked
 
-	direct direct // of the writer, for inserts
+	direct  direct  // of the writer, for inserts and deletes
+	dropped []int64 // segments whose files are still to be removed
+	inEpoch int64   // rows of the latest epoch
 
+	selects selects // of the reader
 	flusher flusher
 	lost    int // rows that recover deleted
 
@@ -92,7 +97,8 @@ func connect(name string, o Options) (*Database, error) {
 	var err error
 	if name == Memory {
 		d.writer, err = pool(Memory, 1, o.memory())
-		d.reader, d.payloads, d.next = d.writer, segments.NewMemory(), segments.Place{Segment: 1}
+		d.reader, d.memory, d.next = d.writer, segments.NewMemory(), segments.Place{Segment: 1}
+		d.payloads = d.memory
 		return d, err
 	}
 	if err := CheckName(name); err != nil {
@@ -112,7 +118,7 @@ func connect(name string, o Options) (*Database, error) {
 			return nil, err
 		}
 	}
-	d.dir = segments.New(PayloadDir(file))
+	d.log, d.dir = file+"-wal", segments.New(PayloadDir(file))
 	d.payloads = d.dir
 	return d, nil
 }
@@ -206,7 +212,7 @@ func (d *Database) prepare(ctx context.Context) error {
 			return fmt.Errorf("recover: %w", err)
 		}
 	}
-	return nil
+	return d.countEpoch(ctx)
 }
 
 // migrate brings the schema up to date. Another process may be doing the same:
@@ -246,7 +252,7 @@ func (d *Database) Close() error {
 }
 
 func (d *Database) release() error {
-	err := d.direct.release(d.writer)
+	err := errors.Join(d.selects.close(), d.direct.release(d.writer))
 	if d.dir != nil {
 		err = errors.Join(err, d.reader.Close(), d.keeper.Close())
 	}

@@ -10,7 +10,13 @@
 // # What is kept
 //
 // Each known field of a message, absent told from empty; not its unknown fields.
-// A hash is stored once: the message that came first stays.
+// A hash is stored once: the message that came first stays. That rests on the hash
+// covering the timestamp of its key, as package message's do.
+//
+// What is stored counts in a table, in the transaction that changes it, so that
+// [Database.Size] reads as many rows as there are segments. Messages are indexed by
+// their time, and by their hash in pieces of [EpochRows], so that an insert costs the
+// same however many there are; a look-up by hash takes a step for each piece.
 //
 // # Where
 //
@@ -21,7 +27,27 @@
 // along: a file without it is not opened. FILE is what links lead to. A database
 // in memory keeps such payloads beside its rows too, as they are: with them the
 // received bytes that they are part of, unless those are large for a payload. Files
-// of earlier versions open, and what they hold stays where it is.
+// of earlier versions open, and what they hold stays where it is; the first time,
+// all rows are read once.
+//
+// # What is deleted
+//
+// [Database.Delete] deletes rows. The pages that they leave in the file are used
+// again by later inserts: a file from which as much is deleted as is inserted stays
+// as large as it once was, and no file shrinks. Nothing is ever vacuumed here, since
+// VACUUM copies the file while inserts wait (nwaku#2164), and incremental_vacuum does
+// nothing in a file that was not made for it. Who wants the space of a file back runs
+// VACUUM while nobody has it open.
+//
+// Large payloads go with their segment: once no row has one in it, and a later
+// segment was begun, it is removed. The log that says so is on the disk by then. What
+// a killed process left is removed when the file is opened again; what cannot be
+// removed is the error of the next Delete, before it deletes. Another process that
+// appended to a segment last keeps its space until it appends again. The place of the
+// next payload never moves back. In memory each payload is free at once.
+//
+// A Select that finds a row whose segment goes before the payload is read selects
+// again; a row that is there is never called damaged because another was deleted.
 //
 // # What survives
 //
@@ -34,7 +60,7 @@
 // are on the disk only with SyncLater; the database remembers up to where they
 // are, and Open reads those behind, from the disk (Linux), deletes the rows of
 // those that are damaged, and counts them ([Database.Lost]). What segments hold
-// behind the last row, of a batch that was not committed, is written over. Every read of
+// behind the last place, of a batch that was not committed, is written over. Every read of
 // a file checks the checksum, and one that does not match is an error that wraps
 // segments.ErrDamaged.
 //
@@ -60,6 +86,6 @@
 // is the payload itself: nobody may change it. This package copies no other payload
 // on its way in, and one in a row one more time on its way out.
 //
-// The package has no limit of its own on the size of the database and deletes
-// nothing else.
+// The package has no limit of its own on the size of the database, and deletes
+// nothing of its own accord but the rows of lost payloads.
 package sqlite

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
 	"time"
 
@@ -188,8 +189,12 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 	if err != nil || from == to {
 		return err
 	}
-	for n := from.Segment; n <= to.Segment; n++ {
-		if err := d.syncSegment(n); err != nil {
+	numbers, err := integers(ctx, d.reader, heldSQL, from.Segment, to.Segment)
+	if err != nil {
+		return err
+	}
+	for _, n := range numbers {
+		if err := d.syncHeld(ctx, n); err != nil {
 			return err
 		}
 	}
@@ -199,6 +204,24 @@ func (d *Database) syncPayloads(ctx context.Context) error {
 	}
 	defer func() { _ = conn.Close() }()                    // gives it back
 	return setSynced(context.WithoutCancel(ctx), conn, to) // see direct
+}
+
+// heldSQL finds the segments of a range that hold something, and the last.
+const heldSQL = "SELECT number FROM segments WHERE number BETWEEN ? AND ?"
+
+// syncHeld brings a segment to the disk unless it was dropped meanwhile.
+func (d *Database) syncHeld(ctx context.Context, n int64) error {
+	err := d.dir.Sync(n)
+	if errors.Is(err, fs.ErrNotExist) {
+		held, lookErr := integers(ctx, d.reader, heldSQL, n, n)
+		if lookErr != nil {
+			return lookErr
+		}
+		if len(held) == 0 {
+			return nil
+		}
+	}
+	return d.flusher.settle(err)
 }
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.

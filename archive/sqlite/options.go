@@ -3,7 +3,9 @@ package sqlite
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -40,6 +42,10 @@ const (
 	// four times as much inserts wait for the disk.
 	SyncBytes = 32 << 20
 
+	// EpochRows is how many rows share a piece of the index by hash. A look-up by
+	// hash takes as many steps as there are pieces.
+	EpochRows = 32768
+
 	// MemoryPageBytes is the page size of a database in memory. A file has SQLite's
 	// own 4096, of which the log holds fewer bytes for each row.
 	MemoryPageBytes = 16384
@@ -54,9 +60,10 @@ type Options struct {
 	Sync Sync
 
 	// For benchmarks and tests of this package; 0: the constants above.
-	page, inline, segment, pending int64
-	pragmas                        []string // beside the usual ones
-	journal                        string   // of a file; "": WAL
+	page, inline, segment, pending, epoch int64
+
+	pragmas []string // beside the usual ones
+	journal string   // of a file; "": WAL
 }
 
 // Validate reports what is wrong with o.
@@ -71,7 +78,7 @@ func (o Options) withDefaults(name string) Options {
 	for _, f := range []struct {
 		field *int64
 		value int64
-	}{{&o.inline, InlineBytes}, {&o.segment, SegmentBytes}, {&o.pending, SyncBytes}} {
+	}{{&o.inline, InlineBytes}, {&o.segment, SegmentBytes}, {&o.pending, SyncBytes}, {&o.epoch, EpochRows}} {
 		if *f.field == 0 {
 			*f.field = f.value
 		}
@@ -105,7 +112,13 @@ func (o Options) file(more ...string) url.Values {
 	}
 }
 
+// with returns the usual pragmas but those that o.pragmas sets: whichever comes
+// first, the driver sorts them.
 func (o Options) with(usual ...string) []string {
+	name := func(pragma string) string { before, _, _ := strings.Cut(pragma, "("); return before }
+	usual = slices.DeleteFunc(usual, func(u string) bool {
+		return slices.ContainsFunc(o.pragmas, func(p string) bool { return name(p) == name(u) })
+	})
 	if o.page > 0 {
 		usual = append(usual, fmt.Sprintf("page_size(%d)", o.page))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/msgpath/msgpath/archive"
@@ -84,55 +85,55 @@ func TestReadsUseTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
+	explain := func(query string, args []any, want ...string) {
+		t.Helper()
+		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requirePlan(t, rows, want...)
+	}
 	var key message.Key
 	for _, c := range []struct {
 		selection archive.Selection
 		plan      string
 	}{
-		{archive.Selection{Hashes: []message.Hash{{}}, Data: true}, "SEARCH messages USING INDEX messages_hash (hash=?)"},
 		{archive.Selection{}, "SCAN messages USING COVERING INDEX sqlite_autoindex_messages_1"},
 		{archive.Selection{Descending: true, Topic: "t"}, "SCAN messages USING INDEX sqlite_autoindex_messages_1"},
 		{archive.Selection{After: &key}, "SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?))"},
 		{archive.Selection{After: &key, Before: &key, ContentTopics: []string{"a", "b"}, Data: true}, "SEARCH messages USING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?) AND (timestamp,hash)<(?,?))"},
+		{archive.Selection{ContentTopics: slices.Repeat([]string{"a"}, 100), Data: true}, "SCAN messages USING INDEX sqlite_autoindex_messages_1"},
 		{archive.Selection{Before: &key, Descending: true, Sizes: true}, "SEARCH messages USING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)<(?,?))"},
 	} {
 		query, args := statement(c.selection)
-		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		requirePlan(t, rows, c.plan)
+		explain(query, args, c.plan)
 	}
-	for _, c := range []struct {
-		query, plan string
-		args        []any
-	}{
-		{unsyncedSQL, "SEARCH messages USING INDEX messages_place ((segment,offset)>(?,?))", []any{1, 0}},
-		{endSQL, "SEARCH messages USING COVERING INDEX messages_place (segment>?)", nil},
-	} {
-		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+c.query, c.args...)
-		if err != nil {
-			t.Fatal(err)
-		}
-		requirePlan(t, rows, c.plan)
+	for _, n := range []int{1, 100} {
+		query, args := statement(archive.Selection{Hashes: make([]message.Hash, n), After: &key, Data: true})
+		explain(query, args, "SEARCH messages USING INDEX messages_hash (epoch=? AND <expr>=?)",
+			"USING ROWID SEARCH ON TABLE epochs FOR IN-OPERATOR", "USE TEMP B-TREE FOR ORDER BY")
 	}
+	explain(placedSQL, nil, "SCAN messages") // from the latest row on
+	explain(endSQL, nil, "SEARCH segments USING INTEGER PRIMARY KEY (rowid>?)")
+	explain(removeSQL, []any{1, []byte{}}, "SEARCH messages USING INDEX sqlite_autoindex_messages_1 (timestamp=? AND hash=?)")
+	explain(dropEpochsSQL, nil, "SEARCH epochs USING INTEGER PRIMARY KEY (rowid<?)", "SCALAR SUBQUERY 1", "SEARCH epochs",
+		"CORRELATED SCALAR SUBQUERY 2", "SEARCH messages USING COVERING INDEX messages_hash (epoch=?)")
+	explain(epochSQL, []any{1}, "CO-ROUTINE (subquery-2)", "SEARCH messages USING COVERING INDEX messages_hash (epoch=?)", "SCALAR SUBQUERY 1", "SEARCH epochs", "SCAN (subquery-2)")
 }
 
-func requirePlan(t *testing.T, rows *sql.Rows, want string) {
+func requirePlan(t *testing.T, rows *sql.Rows, want ...string) {
 	t.Helper()
 	defer func() { _ = rows.Close() }()
-	steps := 0
-	for ; rows.Next(); steps++ {
+	var got []string
+	for rows.Next() {
 		var id, parent, unused int
 		var detail string
 		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
 			t.Fatal(err)
 		}
-		if detail != want {
-			t.Errorf("step %q, want %q", detail, want)
-		}
+		got = append(got, detail)
 	}
-	if steps != 1 || rows.Err() != nil {
-		t.Errorf("%d steps, error %v", steps, rows.Err())
+	if !slices.Equal(got, want) || rows.Err() != nil {
+		t.Errorf("steps %q, error %v, want %q", got, rows.Err(), want)
 	}
 }

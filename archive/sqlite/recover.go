@@ -2,15 +2,20 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/msgpath/msgpath/archive/segments"
 )
 
-const unsyncedSQL = `SELECT rowid, segment, "offset", length, checksum FROM messages
-	WHERE segment IS NOT NULL AND (segment, "offset") >= (?, ?) ORDER BY segment, "offset"`
+// placedSQL finds the rows with payloads in segments, the latest first: rows are
+// in the order of their places, since each gets a higher number than all that are
+// there (VACUUM keeps their order) and a later place.
+const placedSQL = `SELECT rowid, segment, "offset", length, checksum, ` + sizeColumn + `
+	FROM messages WHERE segment IS NOT NULL ORDER BY rowid DESC`
 
 // Lost returns how many rows were deleted when the file was opened, because a
 // loss of power had taken their payloads. They were inserted after the last time
@@ -18,41 +23,76 @@ const unsyncedSQL = `SELECT rowid, segment, "offset", length, checksum FROM mess
 func (d *Database) Lost() int { return d.lost }
 
 // recover brings rows and payloads together after a crash: rows whose payload
-// did not reach the disk are deleted, payloads whose row did not are cut off. It
-// holds the write lock, so that no other process appends meanwhile.
+// did not reach the disk are deleted, payloads whose row did not are cut off, and
+// segments that hold nothing are removed. It holds the write lock, so that no other
+// process appends meanwhile.
 func (d *Database) recover(ctx context.Context) error {
 	tx, conn, err := d.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
+	last, err := end(tx.QueryRowContext(ctx, endSQL))
+	if err == nil {
+		d.lost, err = d.deleteDamaged(ctx, tx, last)
+	}
+	if err == nil {
+		err = cut(d.dir, last)
+	}
+	if err == nil {
+		_, err = integers(ctx, tx, dropSQL)
+	}
+	if err != nil {
+		return err
+	}
+	held, err := integers(ctx, tx, heldSQL, 1, last.Segment)
+	if err == nil {
+		err = tx.Commit()
+	}
+	if err != nil {
+		return err
+	}
+	return d.findOrphans(last.Segment, held)
+}
+
+// deleteDamaged deletes the rows in front of last whose payload is not on the disk,
+// and returns how many.
+func (d *Database) deleteDamaged(ctx context.Context, tx *sql.Tx, last segments.Place) (int, error) {
 	from, err := synced(ctx, tx)
 	if err == nil {
 		err = d.checkPayloads(ctx, tx, from)
 	}
-	if err != nil {
-		return err
+	if err != nil || from == last {
+		return 0, err
 	}
-	ids, err := damaged(ctx, tx, d.dir, from)
+	rows, err := damaged(ctx, tx, d.dir, from)
 	if err != nil {
-		return err
+		return 0, err
 	}
-	for _, id := range ids {
-		if _, err := tx.ExecContext(ctx, `DELETE FROM messages WHERE rowid = ?`, id); err != nil {
-			return err
+	for _, row := range rows {
+		if _, err := tx.ExecContext(ctx, `DELETE FROM messages WHERE rowid = ?`, row.id); err != nil {
+			return 0, err
+		}
+		if _, err := tx.ExecContext(ctx, tallySQL, row.segment, -1, -row.size, 0); err != nil {
+			return 0, err
 		}
 	}
-	last, err := end(tx.QueryRowContext(ctx, endSQL))
-	if err == nil {
-		err = cut(d.dir, last)
-	}
+	return len(rows), nil
+}
+
+// findOrphans removes what was dropped before and not removed: segments in front of
+// the last that are not held. Nobody appends to such a one any more.
+func (d *Database) findOrphans(last int64, held []int64) error {
+	found, err := d.dir.Segments()
 	if err != nil {
 		return err
 	}
-	if err := tx.Commit(); err != nil {
-		return err
+	for _, n := range found {
+		if n < last && !slices.Contains(held, n) {
+			d.dropped = append(d.dropped, n)
+		}
 	}
-	d.lost = len(ids)
+	_ = d.removeDropped() // told by the next Delete, which tries again
 	return nil
 }
 
@@ -60,12 +100,12 @@ func (d *Database) recover(ctx context.Context) error {
 // folder, nor a segment that was synchronised, but who moves the file may forget
 // them.
 func (d *Database) checkPayloads(ctx context.Context, in querier, from segments.Place) error {
-	var any bool
-	if err := in.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM messages WHERE segment IS NOT NULL)`).Scan(&any); err != nil || !any {
+	held, err := integers(ctx, in, `SELECT number FROM segments WHERE number > 0 AND messages > 0 ORDER BY number`)
+	if err != nil || len(held) == 0 {
 		return err
 	}
-	err := d.dir.Check(0)
-	if err == nil && from.Offset > 0 {
+	err = d.dir.Check(0)
+	if err == nil && from.Offset > 0 && slices.Contains(held, from.Segment) {
 		err = d.dir.Check(from.Segment)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
@@ -74,18 +114,24 @@ func (d *Database) checkPayloads(ctx context.Context, in querier, from segments.
 	return err
 }
 
+// A lost row is one whose payload is damaged.
+type lostRow struct{ id, segment, size int64 }
+
 // damaged returns the rows from a place on whose payload is not on the disk.
-func damaged(ctx context.Context, in querier, payloads *segments.Dir, from segments.Place) (ids []int64, err error) {
-	rows, err := in.QueryContext(ctx, unsyncedSQL, from.Segment, from.Offset)
+func damaged(ctx context.Context, in querier, payloads *segments.Dir, from segments.Place) (lost []lostRow, err error) {
+	rows, err := in.QueryContext(ctx, placedSQL)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for last := int64(0); rows.Next(); {
-		var id int64
+		var row lostRow
 		var p segments.Place
-		if err := rows.Scan(&id, &p.Segment, &p.Offset, &p.Length, &p.Checksum); err != nil {
+		if err := rows.Scan(&row.id, &p.Segment, &p.Offset, &p.Length, &p.Checksum, &row.size); err != nil {
 			return nil, err
+		}
+		if p.Segment < from.Segment || p.Segment == from.Segment && p.Offset < from.Offset {
+			break
 		}
 		if p.Segment != last {
 			if err := payloads.Uncache(p.Segment); err != nil {
@@ -95,12 +141,13 @@ func damaged(ctx context.Context, in querier, payloads *segments.Dir, from segme
 		}
 		switch _, err := payloads.Read(p); {
 		case errors.Is(err, segments.ErrDamaged):
-			ids = append(ids, id)
+			row.segment = p.Segment
+			lost = append(lost, row)
 		case err != nil:
 			return nil, err
 		}
 	}
-	return ids, rows.Err()
+	return lost, rows.Err()
 }
 
 // cut cuts off what the last segment, and the one that may have been begun after

@@ -18,8 +18,8 @@ import (
 const (
 	insertSQL = `INSERT INTO messages
 	(timestamp, hash, topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
-	segment, "offset", length, checksum)
-	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+	segment, "offset", length, checksum, epoch)
+	VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT max(number) FROM epochs)) ON CONFLICT DO NOTHING`
 
 	// What a selection may ask for beside keys.
 	dataColumns = `topic, content_topic, stamped, version, ephemeral, meta, rate_limit_proof, payload,
@@ -46,7 +46,11 @@ func statement(s archive.Selection) (query string, args []any) {
 	if n := len(s.ContentTopics); n > 0 {
 		add("content_topic IN (?"+strings.Repeat(", ?", n-1)+")", values(s.ContentTopics)...)
 	}
+	from := " FROM messages"
 	if n := len(s.Hashes); n > 0 {
+		from += " INDEXED BY messages_hash"
+		add("epoch IN (SELECT number FROM epochs)")
+		add("substr(hash, 1, 8) IN (?"+strings.Repeat(", ?", n-1)+")", prefixes(s.Hashes)...)
 		add("hash IN (?"+strings.Repeat(", ?", n-1)+")", values(s.Hashes)...)
 	}
 	query = "SELECT timestamp, hash"
@@ -56,7 +60,7 @@ func statement(s archive.Selection) (query string, args []any) {
 	if s.Data {
 		query += ", " + dataColumns
 	}
-	query += " FROM messages"
+	query += from
 	if len(where) > 0 {
 		query += " WHERE " + strings.Join(where, " AND ")
 	}
@@ -67,55 +71,103 @@ func statement(s archive.Selection) (query string, args []any) {
 	return query + order, append(args, s.Limit)
 }
 
-// Select implements archive.Backend.
+// selections is how often Select looks again, where rows that it found were deleted
+// before their payloads were read.
+const selections = 3
+
+// Select implements archive.Backend. It holds no connection while it reads
+// segments. What is deleted meanwhile it selects without; it leaves it out where
+// that happens again and again.
 func (d *Database) Select(ctx context.Context, s archive.Selection) ([]archive.Row, error) {
 	if err := d.use(); err != nil {
 		return nil, fmt.Errorf("sqlite: select: %w", err)
 	}
 	defer d.mu.RUnlock()
-	found, err := d.query(ctx, s)
-	if err != nil {
-		return nil, fmt.Errorf("sqlite: select: %w", err)
+	for tries := 1; ; tries++ {
+		rows, gone, err := d.query(ctx, s)
+		if err != nil {
+			return nil, fmt.Errorf("sqlite: select: %w", err)
+		}
+		if gone == 0 || tries == selections {
+			return rows, nil
+		}
 	}
-	return found, nil
 }
 
-func (d *Database) query(ctx context.Context, s archive.Selection) (found []archive.Row, err error) {
-	query, args := statement(s)
-	rows, err := d.reader.QueryContext(ctx, query, args...)
+// query returns rows, and how many it left out because they were deleted meanwhile.
+func (d *Database) query(ctx context.Context, s archive.Selection) (rows []archive.Row, gone int, err error) {
+	rows, places, err := d.rows(ctx, s)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	whole := rows[:0]
+	for i := range rows {
+		if s.Data && places[i].Segment > 0 {
+			there, err := d.readPayload(ctx, &rows[i], places[i])
+			if err != nil {
+				return nil, 0, err
+			}
+			if !there {
+				continue
+			}
+		}
+		whole = append(whole, rows[i])
+	}
+	return whole, len(rows) - len(whole), nil
+}
+
+// rows returns rows without the payloads that are at a place, and the places.
+func (d *Database) rows(ctx context.Context, s archive.Selection) (found []archive.Row, places []segments.Place, err error) {
+	query, args := statement(s)
+	rows, err := d.selects.query(ctx, d.reader, query, args)
+	if err != nil {
+		return nil, nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		row, err := d.scan(rows, s)
+		row, place, err := scan(rows, s)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		found = append(found, row)
+		found, places = append(found, row), append(places, place)
 	}
-	return found, rows.Err()
+	return found, places, rows.Err()
 }
 
-func (d *Database) scan(rows *sql.Rows, s archive.Selection) (row archive.Row, err error) {
+// readPayload reads the payload of a row at a place, unless the row is not there any
+// more: a segment is removed with its last row.
+func (d *Database) readPayload(ctx context.Context, row *archive.Row, at segments.Place) (there bool, err error) {
+	row.Message.Payload, err = d.payloads.Read(at)
+	if err == nil || !errors.Is(err, segments.ErrDamaged) {
+		return err == nil, err
+	}
+	const query = `SELECT 1 FROM messages WHERE timestamp = ? AND hash = ? AND segment = ? AND "offset" = ?`
+	held, lookErr := integers(ctx, d.reader, query, row.Key.Timestamp, row.Key.Hash[:], at.Segment, at.Offset)
+	if lookErr != nil {
+		return false, lookErr
+	}
+	if len(held) > 0 {
+		return false, fmt.Errorf("%s: %w", row.Key.Hash, err)
+	}
+	return false, nil
+}
+
+// scan returns a row, and where its payload lies unless that is in the row.
+func scan(rows *sql.Rows, s archive.Selection) (row archive.Row, place segments.Place, err error) {
 	var hash sql.RawBytes
 	columns := []any{&row.Key.Timestamp, &hash}
 	if s.Sizes {
 		columns = append(columns, &row.Size)
 	}
-	if !s.Data {
-		err = rows.Scan(columns...)
-	} else {
-		var place segments.Place
+	if s.Data {
 		place, err = scanData(rows, &row, columns)
-		if err == nil && place.Segment > 0 {
-			row.Message.Payload, err = d.payloads.Read(place)
-		}
+	} else {
+		err = rows.Scan(columns...)
 	}
 	if err == nil && (len(hash) != len(row.Key.Hash) || copy(row.Key.Hash[:], hash) == 0) {
 		err = fmt.Errorf("hash of %d bytes", len(hash))
 	}
-	return row, err
+	return row, place, err
 }
 
 // scanData scans columns and the data of a row, and returns where its payload lies
@@ -146,6 +198,14 @@ func scanData(from *sql.Rows, row *archive.Row, columns []any) (segments.Place, 
 	return segments.Place{Segment: segment.V, Offset: offset.V, Length: length.V, Checksum: checksum.V}, nil
 }
 
+// prefixes returns what the index by hash holds of hashes.
+func prefixes(from []message.Hash) (all []any) {
+	for _, h := range from {
+		all = append(all, h[:8])
+	}
+	return all
+}
+
 // values returns what the driver takes for topics or hashes.
 func values[T string | message.Hash](from []T) (all []any) {
 	for _, v := range from {
@@ -157,48 +217,6 @@ func values[T string | message.Hash](from []T) (all []any) {
 		}
 	}
 	return all
-}
-
-// Delete implements archive.Backend.
-func (d *Database) Delete(ctx context.Context, keys []message.Key) error {
-	if err := d.use(); err != nil {
-		return fmt.Errorf("sqlite: delete: %w", err)
-	}
-	defer d.mu.RUnlock()
-	if err := d.delete(ctx, keys); err != nil {
-		return fmt.Errorf("sqlite: delete %d rows: %w", len(keys), err)
-	}
-	return nil
-}
-
-func (d *Database) delete(ctx context.Context, keys []message.Key) error {
-	tx, conn, err := d.begin(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { _, _ = tx.Rollback(), conn.Close() }() // the first does nothing after a commit
-	for _, k := range keys {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		if _, err := tx.Exec(`DELETE FROM messages WHERE hash = ? AND timestamp = ?`, k.Hash[:], k.Timestamp); err != nil {
-			return err
-		}
-	}
-	return tx.Commit()
-}
-
-// Size implements archive.Backend.
-func (d *Database) Size(ctx context.Context) (size archive.Size, err error) {
-	if err := d.use(); err != nil {
-		return size, fmt.Errorf("sqlite: size: %w", err)
-	}
-	defer d.mu.RUnlock()
-	err = d.reader.QueryRowContext(ctx, `SELECT count(*), ifnull(sum(`+sizeColumn+`), 0) FROM messages`).Scan(&size.Messages, &size.Bytes)
-	if err != nil {
-		return size, fmt.Errorf("sqlite: size: %w", err)
-	}
-	return size, nil
 }
 
 // optionalBytes is nil for NULL and not nil for an empty value, which a plain

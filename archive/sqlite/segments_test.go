@@ -4,15 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-
-	"github.com/pressly/goose/v3"
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/archivetest"
@@ -310,36 +307,23 @@ func TestSegmentsEnd(t *testing.T) {
 	requireWhole(t, name, rows)
 }
 
-// A file of the schema before there were segments opens, and has what it had.
-func TestFileOfAnEarlierVersion(t *testing.T) {
+// Rows stay in the order of their places, which recover counts on, whatever is
+// deleted and also if somebody vacuums the file.
+func TestRowsStayInTheOrderOfPlaces(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
-	old, err := connect(name, Options{}.withDefaults(name))
-	if err != nil {
+	d := openFile(t, tiny, name)
+	rows := placed(20)
+	mustInsert(t, d, rows[:10])
+	mustDelete(t, d, slices.Concat(rows[2:4], rows[8:10]))
+	if _, err := d.writer.ExecContext(t.Context(), "VACUUM"); err != nil {
 		t.Fatal(err)
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
+	slices.Reverse(rows[10:]) // by time, not by place
+	mustInsert(t, d, rows[10:])
+	places, err := integers(t.Context(), d.reader, `SELECT segment * 1000 + "offset" FROM messages ORDER BY rowid`)
+	if err != nil || len(places) != 16 || !slices.IsSorted(places) {
+		t.Errorf("places %v, %v", places, err)
 	}
-	p, err := goose.NewProvider(goose.DialectSQLite3, old.writer, files, goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := p.UpTo(t.Context(), 1); err != nil {
-		t.Fatal(err)
-	}
-	row := archivetest.Numbered(1, 7, 50_000)
-	if _, err := old.writer.ExecContext(t.Context(), `INSERT INTO messages (timestamp, hash, topic, content_topic,
-		stamped, payload) VALUES (?, ?, ?, ?, ?, ?)`, row.Key.Timestamp, row.Key.Hash[:], row.Topic,
-		row.Message.GetContentTopic(), true, row.Message.GetPayload()); err != nil {
-		t.Fatal(err)
-	}
-	if err := old.release(); err != nil {
-		t.Fatal(err)
-	}
-	another := archivetest.Numbered(2, 8, 50_000)
-	mustInsert(t, openFile(t, Options{}, name), []archive.Row{another})
-	requireWhole(t, name, []archive.Row{row, another})
 }
 
 func TestCheckpointLeavesNothingToDo(t *testing.T) {
