@@ -32,19 +32,19 @@ func TestRetentionRuns(t *testing.T) {
 		a := start(t, b, archive.Options{
 			Retention: archive.Retention{Age: 150 * time.Second, Interval: time.Minute}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
 		})
+		time.Sleep(30 * time.Second) // from here on between two of its looks
 		for minute := range 14 {
-			b.fail.Store(minute == 5)
-			time.Sleep(time.Minute - time.Second)
-			synctest.Wait()
 			want := min(max(minute-2, 0), 10)
-			if minute == 5 {
+			if minute == 5 { // that of this minute failed
 				want = 2
 			}
+			synctest.Wait()
 			size, err := b.Size(t.Context())
 			if err != nil || size.Messages != int64(10-want) {
 				t.Errorf("minute %d: %d messages, error %v, want %d", minute, size.Messages, err, 10-want)
 			}
-			time.Sleep(time.Second)
+			b.fail.Store(minute == 4)
+			time.Sleep(time.Minute)
 		}
 		if s := a.Stats(); s.Pruned != 10 || s.PruneFailures != 1 || a.Ready() != nil {
 			t.Errorf("pruned %d, %d failures, ready %v", s.Pruned, s.PruneFailures, a.Ready())
