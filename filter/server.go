@@ -117,14 +117,10 @@ func (s *Server) Match(_ context.Context, env *message.Envelope) error {
 	if counters.Enabled {
 		defer counters.Label(env.Counts(), siteFilter).End()
 	}
-	m, err := env.Message(siteFilter)
-	if err != nil {
-		return fmt.Errorf("filter: match: %w", err)
-	}
-	if !s.wanted(pair{env.Topic(), m.GetContentTopic()}) {
+	_, hash, err := s.wanted(env, siteFilter)
+	if errors.Is(err, errUnwanted) {
 		return nil
 	}
-	hash, err := env.Hash(siteFilter)
 	if err != nil {
 		return fmt.Errorf("filter: match: %w", err)
 	}
@@ -144,15 +140,10 @@ func (s *Server) Push(_ context.Context, env *message.Envelope) error {
 	if counters.Enabled {
 		defer counters.Label(env.Counts(), sitePush).End()
 	}
-	m, err := env.Message(sitePush)
-	if err != nil {
-		return fmt.Errorf("filter: push: %w", err)
-	}
-	to := pair{env.Topic(), m.GetContentTopic()}
-	if !s.wanted(to) {
+	to, hash, err := s.wanted(env, sitePush)
+	if errors.Is(err, errUnwanted) {
 		return nil
 	}
-	hash, err := env.Hash(sitePush)
 	if err != nil {
 		return fmt.Errorf("filter: push: %w", err)
 	}
@@ -162,8 +153,25 @@ func (s *Server) Push(_ context.Context, env *message.Envelope) error {
 	return nil
 }
 
-// wanted reports whether anybody is subscribed to p.
-func (s *Server) wanted(p pair) bool {
+// wanted returns what a message is published on and its hash, or errUnwanted if
+// nobody is subscribed to that.
+func (s *Server) wanted(env *message.Envelope, site counters.Site) (to pair, hash message.Hash, err error) {
+	m, err := env.Message(site)
+	if err != nil {
+		return to, hash, err
+	}
+	to = pair{env.Topic(), m.GetContentTopic()}
+	if !s.subscribed(to) {
+		return to, hash, errUnwanted
+	}
+	hash, err = env.Hash(site)
+	return to, hash, err
+}
+
+var errUnwanted = errors.New("nobody is subscribed to the message")
+
+// subscribed reports whether anybody is subscribed to p.
+func (s *Server) subscribed(p pair) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return len(s.table.by[p]) > 0
