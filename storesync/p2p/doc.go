@@ -1,0 +1,2 @@
+// Package p2p is a stub of its documentation.
+package p2p
