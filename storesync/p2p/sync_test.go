@@ -121,7 +121,7 @@ func TestSmallFrames(t *testing.T) {
 		{"asks for 2,000 at once", Options{Ask: 2000}, Options{}, 0, 3},
 		{"peer asks for 2,000 at once", Options{}, Options{Ask: 2000}, 1, 3},
 		{"serves 2,000 at once", Options{}, Options{ServeMessages: 2000}, 0, 3},
-		{"serves 90 kB at once", Options{}, Options{ServeBytes: 90_000}, 0, 3},
+		{"serves 70 kB at once", Options{}, Options{ServeBytes: 70_000}, 0, 3},
 		{"three rounds at once", Options{Rounds: 3, FrameBytes: 1 << 16}, Options{}, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
