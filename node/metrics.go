@@ -89,6 +89,7 @@ var (
 	descPeers       = desc("connected_peers", "Peers connected.")
 	descArchive     = desc("archive_messages_total", "Messages that the archive accepted and answered, by outcome.", "outcome")
 	descArchiveWait = desc("archive_queue_messages", "Messages accepted and not yet committed.")
+	descRecovered   = desc("recovered_total", "Messages that came by store-sync rather than by gossip.", "topic")
 	descSyncSet     = desc("storesync_messages", "Messages in the sync set.")
 )
 
@@ -124,6 +125,9 @@ func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
 	if m.node.set != nil {
 		out.gauge(descSyncSet, m.node.set.Len())
 	}
+	if m.node.syncer != nil {
+		out.sync(m.node.syncer.Stats())
+	}
 }
 
 func (s sink) archive(a archive.Stats) {
@@ -145,6 +149,7 @@ func (s sink) topic(topic string, t relay.Stats) {
 	s.counter(descPublished, t.PublishDuplicates, topic, "duplicate")
 	s.counter(descPublished, t.PublishNoPeers, topic, "no_peers")
 	s.counter(descPublished, t.PublishRefused, topic, "refused")
+	s.counter(descRecovered, t.Recovered, topic)
 	s.counter(descDelivered, t.Delivered, topic)
 	s.counter(descKnown, t.Known, topic)
 	s.counter(descDropped, t.SendDropped, topic, "outbound_queue")

@@ -15,6 +15,7 @@ import (
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
+	"github.com/msgpath/msgpath/storesync/p2p"
 )
 
 // Node is one relay node.
@@ -30,6 +31,7 @@ type Node struct {
 	relay   *relay.Relay
 	archive *archive.Archive
 	set     *storesync.Set
+	syncer  *p2p.Syncer
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -95,6 +97,10 @@ func (n *Node) Archive() *archive.Archive { return n.archive }
 
 // SyncSet returns the set of the archive's messages, nil if it keeps none.
 func (n *Node) SyncSet() *storesync.Set { return n.set }
+
+// Syncer returns what keeps the archive and those of peers the same, nil without
+// Options.Sync.
+func (n *Node) Syncer() *p2p.Syncer { return n.syncer }
 
 // Run runs the node until ctx ends or Close is called, and returns nil after an
 // orderly stop. It may be called once.
@@ -181,6 +187,9 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 	if err == nil {
 		n.relay, err = relay.New(n.host, o)
 	}
+	if err == nil && n.options.Sync {
+		n.syncer, err = n.newSyncer()
+	}
 	if err != nil && n.archive != nil {
 		err = errors.Join(err, n.archive.Close())
 	}
@@ -196,9 +205,13 @@ func (n *Node) startParts(work context.Context, end func()) (stop func() error) 
 		stopArchive = func() error { return errors.Join(stopRun(), n.archive.Close()) }
 	}
 	stopRelay := start(work, "relay", n.relay.Run, end)
+	stopSync := func() error { return nil }
+	if n.syncer != nil {
+		stopSync = start(work, "store-sync", n.runSyncer, end)
+	}
 	return func() error {
-		err := stopRelay()
-		return errors.Join(err, stopArchive())
+		err := stopSync()
+		return errors.Join(err, stopRelay(), stopArchive())
 	}
 }
 
@@ -224,8 +237,12 @@ func start(ctx context.Context, name string, run func(context.Context) error, en
 // serving announces that the node is ready, keeps its peers connected, and
 // returns when ctx ends.
 func (n *Node) serving(ctx context.Context) {
+	started := n.relay.Ready()
+	if n.syncer != nil {
+		started = n.syncer.Ready() // after the relay
+	}
 	select {
-	case <-n.relay.Ready():
+	case <-started:
 	case <-ctx.Done():
 		return
 	}

@@ -14,12 +14,13 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/storesync/p2p"
 )
 
 // Options say what a Node is. The zero value is a node that listens nowhere,
 // knows nobody and joins nothing.
 type Options struct {
-	Relay relay.Options // Counts, Reach, Topics, Stages …; Store is the node's own
+	Relay relay.Options // Counts, Reach, Topics, Stages …; Store and Restore are the node's own
 
 	Identity crypto.PrivKey // nil: a new Ed25519 key, forgotten at the end
 	Listen   []string       // multiaddrs, "/ip4/127.0.0.1/tcp/0", each of which must work; none: dials only
@@ -50,17 +51,22 @@ type Options struct {
 	// messages, before they reach the sync set and the stages. It must not block.
 	Committed func(messages int, took time.Duration, err error)
 
-	Sync bool // keep the set of the archive's messages for store-sync
+	// Sync keeps the set of the archive's messages, answers peers that compare theirs,
+	// and takes what only they have. SyncOptions say when the node asks by itself,
+	// which it does only with an Interval, and bound what a peer may cost. Counts,
+	// Format and Logger are the node's own.
+	Sync        bool
+	SyncOptions p2p.Options
 
 	Logger *slog.Logger // nil: discarded; at debug level it tells of every message
 }
 
 // Validate reports everything wrong with o.
 func (o Options) Validate() error {
-	errs := []error{o.Relay.Validate()}
+	errs := []error{o.Relay.Validate(), o.SyncOptions.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("node: options: "+format, args...)) }
-	if o.Relay.Store != nil {
-		bad("Relay.Store is set; the node sets it from Archive")
+	if o.Relay.Store != nil || o.Relay.Restore != nil {
+		bad("Relay.Store or Relay.Restore is set; the node sets them from Archive")
 	}
 	for i, l := range o.Listen {
 		if _, err := multiaddr.NewMultiaddr(l); err != nil {
@@ -81,6 +87,9 @@ func (o Options) Validate() error {
 	}
 	if o.Sync && o.Archive == "" && o.Backend == nil {
 		bad("Sync without an Archive: the sync set names messages that are stored")
+	}
+	if !o.Sync && o.SyncOptions.Interval != 0 {
+		bad("SyncOptions.Interval %v without Sync", o.SyncOptions.Interval)
 	}
 	if o.ArchiveQueue < 0 {
 		bad("ArchiveQueue %d is negative", o.ArchiveQueue)

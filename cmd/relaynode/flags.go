@@ -10,6 +10,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/alecthomas/kong"
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -29,7 +30,9 @@ type flags struct {
 	Path        string   `default:"zerocopy" help:"How far a decoded message is shared: baseline, envelope or zerocopy. Default: ${default}."`
 	Hash        string   `default:"blake3" help:"Message hash: blake3 or waku-sha256. All nodes that compare archives need the same. Default: ${default}."`
 	Archive     string   `placeholder:"NAME" help:"Keep messages in sqlite:FILE, or until the node stops in sqlite::memory: or memory. Default: keep none."`
-	Sync        bool     `help:"Keep the sync set of the archive's messages."`
+	Sync        bool     `help:"Compare the archive with those of peers that ask, and exchange what only one side has."`
+	SyncEvery   string   `name:"sync-interval" placeholder:"TIME" help:"With --sync, ask a peer by itself this often, as 5m. Default: never, only answer."`
+	SyncRange   string   `placeholder:"TIME" help:"With --sync, go back so far behind the last full comparison with a peer. Default: 1h."`
 	Identity    string   `placeholder:"FILE" help:"Private key of the node, in libp2p's protobuf form; created when it is not there. Default: a new key at each start."`
 	HTTP        string   `name:"http" placeholder:"HOST:PORT" help:"Serve /metrics, /healthz and /readyz on this loopback address. Default: off."`
 	GOGC        string   `name:"gogc" placeholder:"PERCENT" help:"Collect garbage when the Go heap has grown by this much, or off, which needs a memory limit. Measured: 400 took a quarter more heap with messages of 1 kB; no value had a clear effect on CPU time. Default: environment variable GOGC, or 100."`
@@ -54,7 +57,11 @@ func (f flags) options() (node.Options, error) {
 
 		Security: f.Security,
 	}
-	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash), o.Validate())
+	var errEvery, errRange error
+	o.SyncOptions.Interval, errEvery = parseTime(f.SyncEvery)
+	o.SyncOptions.Range, errRange = parseTime(f.SyncRange)
+	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash),
+		wrong("--sync-interval", errEvery), wrong("--sync-range", errRange), o.Validate())
 }
 
 // check reports everything wrong with what the node's options do not hold.
@@ -73,6 +80,18 @@ func (f flags) check() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// parseTime returns the time that text says, 0 for none.
+func parseTime(text string) (time.Duration, error) {
+	if text == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q: want a time above 0, as 5m or 1h30m", text)
+	}
+	return d, nil
 }
 
 func wrong(flag string, err error) error {

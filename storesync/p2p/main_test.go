@@ -204,19 +204,8 @@ func start(t testing.TB, s *shelf, o Options) *node {
 			t.Errorf("run: %v", err)
 		}
 	})
-	n.awaitHandler(t)
+	<-n.Ready()
 	return n
-}
-
-// awaitHandler returns when the host answers the protocol.
-func (n *node) awaitHandler(t testing.TB) {
-	t.Helper()
-	ctx := deadline(t)
-	for !slices.Contains(n.host.Mux().Protocols(), ID) {
-		if ctx.Err() != nil {
-			t.Fatal("the protocol is not served")
-		}
-	}
 }
 
 func newSyncer(t testing.TB, h host.Host, s *shelf, o Options) *Syncer {

@@ -31,6 +31,7 @@ type Syncer struct {
 	tallies tallies
 
 	started atomic.Bool // Run was called, or Close before it
+	ready   chan struct{}
 	stop    chan struct{}
 	done    chan struct{}
 	close   sync.Once
@@ -56,10 +57,13 @@ func New(h host.Host, store Store, o Options) (*Syncer, error) {
 	o = o.withDefaults()
 	return &Syncer{
 		host: h, store: store, opts: o, ledger: newLedger(o), roster: newRoster(o),
-		stop: make(chan struct{}), done: make(chan struct{}),
+		ready: make(chan struct{}), stop: make(chan struct{}), done: make(chan struct{}),
 		cancels: make(map[*session]context.CancelFunc),
 	}, nil
 }
+
+// Ready returns a channel that is closed when Run answers peers.
+func (s *Syncer) Ready() <-chan struct{} { return s.ready }
 
 // Run answers peers, and begins sessions if Options.Interval says so, until ctx
 // ends or Close is called. Then it ends the sessions that are on, waits for them
@@ -85,6 +89,7 @@ func (s *Syncer) Run(ctx context.Context) error {
 	}()
 	s.host.SetStreamHandler(ID, func(stream network.Stream) { s.handle(ctx, stream) })
 	defer s.host.RemoveStreamHandler(ID)
+	close(s.ready)
 	s.loop(ctx, s.syncAny)
 	return nil
 }
