@@ -6,7 +6,7 @@
 // the archive, joins the topics, closes the channel of [Node.Ready], dials the
 // configured peers and keeps dialing those it loses, and blocks until its
 // context ends or [Node.Close] is called. Then it stops in the order of a
-// message's path: the topics are left and what they accepted is handled, the
+// message's path: store-sync ends its sessions, the topics are left and what they accepted is handled, the
 // archive commits what it accepted, the sync set and the application see it,
 // the host closes. A Node runs once. Close returns when everything is free; it
 // returns nil, Run has the error.
@@ -21,6 +21,10 @@
 // What a message's ephemeral field keeps out of the archive stays out of the
 // sync set, and reaches the stages. The sync set starts with what the archive
 // holds.
+//
+// With Options.Sync the node answers peers that compare their archives with its
+// own, and takes what only they have, through validators, archive and stages; with
+// an interval it asks by itself: see package storesync/p2p.
 //
 // What it will not do: read a configuration file, print, or handle signals; that
 // is the command's. It does not find peers beyond those it is told.

@@ -163,6 +163,10 @@ func (s *Syncer) loop(ctx context.Context, round func(context.Context) bool) {
 	}
 }
 
+// inRow is how many sessions Run begins with one peer, one after the other, while
+// they bring more.
+const inRow = 16
+
 // syncAny begins sessions with a peer chosen by chance for as long as they bring
 // more, and reports whether one worked.
 func (s *Syncer) syncAny(ctx context.Context) bool {
@@ -171,16 +175,17 @@ func (s *Syncer) syncAny(ctx context.Context) bool {
 		return false
 	}
 	p := peers[s.opts.Rand.IntN(len(peers))]
-	for {
+	for range inRow {
 		report, err := s.Sync(ctx, p)
 		if err != nil {
 			s.opts.Logger.Info("store-sync failed", "peer", p, "error", err)
 			return false
 		}
 		if !report.More || report.Received+report.Served == 0 {
-			return true
+			break
 		}
 	}
+	return true
 }
 
 func (s *Syncer) candidates() []peer.ID {
