@@ -105,7 +105,7 @@ func fuzzSession(t *testing.T, script []byte, changed Side) {
 	change := func(b []byte) []byte { b, script = mutate(b, script); return b }
 	ctx, cancel := context.WithTimeout(t.Context(), DefaultSessionTime)
 	defer cancel()
-	_, _, errA, errB, _ := converse(ctx, a, b, change, changed)
+	began, answered, _ := converse(ctx, a, b, change, changed)
 	for _, s := range []*Syncer{a, b} {
 		stats := s.Stats()
 		if len(s.ledger.slots) != 0 || stats.Received != stats.Synced+stats.Refused+stats.Failed {
@@ -115,7 +115,7 @@ func fuzzSession(t *testing.T, script []byte, changed Side) {
 	all := shelfOf(0, 60)
 	for _, id := range slices.Concat(sa.accepted(), sb.accepted()) {
 		if all.messages[id] == nil {
-			t.Errorf("accepted %s, which nobody has (%v, %v)", id, errA, errB)
+			t.Errorf("accepted %s, which nobody has (%v, %v)", id, began.err, answered.err)
 		}
 	}
 }

@@ -56,21 +56,28 @@ func (c tapped) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// converse runs a session between two Syncers over a stream in memory, and
-// returns what either side ended with.
-func converse(ctx context.Context, a, b *Syncer, change func([]byte) []byte, changed Side) (ra, rb Report, errA, errB error, rec *recorder) {
+// ending is what one side of a session ended with.
+type ending struct {
+	Report
+	err error
+}
+
+// converse runs a session between two Syncers over a stream in memory. What one
+// side writes is changed.
+func converse(ctx context.Context, a, b *Syncer, change func([]byte) []byte, changed Side) (began, answered ending, rec *recorder) {
 	rec = new(recorder)
 	near, far := pipe()
 	ends := [sides]tapped{{near, Began, rec, nil}, {far, Answered, rec, nil}}
 	ends[changed].change = change
 	sa, sb := &session{Syncer: a, peer: "b"}, &session{Syncer: b, peer: "a"}
 	var talking sync.WaitGroup
-	talking.Go(func() { errA = sa.talk(ctx, ends[Began], Began); near.Close() })
-	talking.Go(func() { errB = sb.talk(ctx, ends[Answered], Answered); far.Close() })
+	talking.Go(func() { began.err = sa.talk(ctx, ends[Began], Began); near.Close() })
+	talking.Go(func() { answered.err = sb.talk(ctx, ends[Answered], Answered); far.Close() })
 	talking.Wait()
-	a.conclude(sa, Began, errA)
-	b.conclude(sb, Answered, errB)
-	return sa.report, sb.report, errA, errB, rec
+	a.conclude(sa, Began, began.err)
+	b.conclude(sb, Answered, answered.err)
+	began.Report, answered.Report = sa.report, sb.report
+	return began, answered, rec
 }
 
 // Whole sessions as text: each frame, and what came of it.
@@ -93,18 +100,18 @@ func TestTrace(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
 				a, b := offline(t, c.a, c.oa), offline(t, c.b, c.ob)
-				ra, rb, errA, errB, rec := converse(ctx, a, b, nil, Began)
+				began, answered, rec := converse(ctx, a, b, nil, Began)
 				out := rec.text(t)
-				fmt.Fprintf(out, "began:    %v %s\nanswered: %v %s\n", outcome(ra, errA), text(ra), outcome(rb, errB), text(rb))
+				fmt.Fprintf(out, "began:    %s\nanswered: %s\n", began, answered)
 				golden.Equal(t, "testdata/"+c.name+".trace", out.Bytes())
 			})
 		})
 	}
 }
 
-func text(r Report) string {
-	return fmt.Sprintf("rounds %d, have %d, need %d, received %d, refused %d, absent %d, served %d, more %v, bytes in %d, out %d",
-		r.Rounds, r.Have, r.Need, r.Received, r.Refused, r.Absent, r.Served, r.More, r.BytesIn, r.BytesOut)
+func (r ending) String() string {
+	return fmt.Sprintf("%v, rounds %d, have %d, need %d, received %d, refused %d, absent %d, served %d, more %v, bytes in %d, out %d",
+		outcome(r.Report, r.err), r.Rounds, r.Have, r.Need, r.Received, r.Refused, r.Absent, r.Served, r.More, r.BytesIn, r.BytesOut)
 }
 
 func (r *recorder) text(t *testing.T) *bytes.Buffer {
