@@ -37,7 +37,21 @@ type Options struct {
 	// time spent in the backend and the backend's error, on Run's goroutine.
 	Observe func(messages int, took time.Duration, err error)
 
-	Logger *slog.Logger // nil: slog.Default()
+	// Window is how far the timestamp of a message given to Store may lie from now, in
+	// the past or the future. Others are refused, and so are messages without one: a
+	// sender who chose a time far ahead would else be the latest for ever. 0: any
+	// timestamp is stored.
+	Window time.Duration
+
+	Retention Retention // what is deleted again; the zero Retention keeps everything
+
+	// Pruned is called after each deletion of the retention with the deleted keys, on
+	// a goroutine of Run's, and holds up the next commit; it must not call Store or
+	// Close. nil: nobody is told.
+	Pruned func([]message.Key)
+
+	Now    func() time.Time // for Window and Retention; nil: time.Now
+	Logger *slog.Logger     // nil: slog.Default()
 }
 
 // Validate reports everything wrong with o.
@@ -49,7 +63,10 @@ func (o Options) Validate() error {
 	if o.Batch < 0 {
 		errs = append(errs, fmt.Errorf("archive: options: Batch %d is negative", o.Batch))
 	}
-	return errors.Join(errs...)
+	if o.Window < 0 {
+		errs = append(errs, fmt.Errorf("archive: options: Window %v is negative", o.Window))
+	}
+	return errors.Join(append(errs, o.Retention.Validate())...)
 }
 
 func (o Options) withDefaults() Options {
@@ -65,9 +82,16 @@ func (o Options) withDefaults() Options {
 	if o.Observe == nil {
 		o.Observe = func(int, time.Duration, error) {}
 	}
+	if o.Pruned == nil {
+		o.Pruned = func([]message.Key) {}
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
+	o.Retention = o.Retention.withDefaults()
 	return o
 }
 
@@ -89,12 +113,17 @@ type Archive struct {
 	batch []item // Run's own, reused
 	rows  []Row  // Run's own, reused
 
+	// changing is held from an insert or a deletion until its outcome is told, so
+	// that a key is not told of as stored after it was told of as deleted.
+	changing sync.Mutex
+
 	mu      sync.Mutex
 	started bool
 	running bool
 	refusal error // why nothing more is accepted; nil: it is
 	failure error // of the last insert; nil: it worked
 	stats   Stats
+	floor   message.Key // the highest key that retention deleted
 }
 
 type item struct {
@@ -128,10 +157,24 @@ func New(b Backend, o Options) (*Archive, error) {
 // Store accepts the message of env, to be committed by Run and answered to
 // Options.Stored. It computes the message's key unless that is known, and
 // blocks while Options.Queue messages wait. A message that it returns an error
-// for was not accepted: the error is env's, wraps ctx's, or wraps ErrClosed once
-// Run or Close has ended the archive.
+// for was not accepted: the error is env's, wraps ErrTimestamp or ctx's, or wraps
+// ErrClosed once Run or Close has ended the archive.
 func (a *Archive) Store(ctx context.Context, env *message.Envelope) error {
+	return a.store(ctx, env, a.checkLive)
+}
+
+// Restore is Store for a message that others had stored: it may be as old as
+// retention allows, and is refused only if its timestamp is further ahead than
+// Options.Window, or if it would be the next to be deleted.
+func (a *Archive) Restore(ctx context.Context, env *message.Envelope) error {
+	return a.store(ctx, env, a.checkOld)
+}
+
+func (a *Archive) store(ctx context.Context, env *message.Envelope, check func(item) error) error {
 	it, err := newItem(env)
+	if err == nil && !it.ephemeral() {
+		err = check(it)
+	}
 	if err != nil {
 		return fmt.Errorf("archive: store: %w", err)
 	}
@@ -197,13 +240,13 @@ func (a *Archive) refuse(why error) {
 // Get returns the row with hash h. The error wraps ErrNotFound where there is
 // none. A message that was accepted and is not committed is not found.
 func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
-	return a.backend.Get(ctx, h)
+	return Get(ctx, a.backend, h)
 }
 
 // Keys yields the keys of the committed messages, ascending by timestamp and
 // hash. The loop's body may use the archive. It ends after the first error.
 func (a *Archive) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
-	return a.backend.Keys(ctx)
+	return Keys(ctx, a.backend)
 }
 
 // Checkpoint brings what is committed to where it would be after Close, for

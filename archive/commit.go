@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/msgpath/msgpath/counters"
@@ -23,6 +24,7 @@ func (a *Archive) Run(ctx context.Context) (err error) {
 		return err
 	}
 	defer a.end()
+	defer a.startRetention(ctx)()
 	insertCtx := context.WithoutCancel(ctx) // what was accepted is committed
 	for {
 		select {
@@ -36,6 +38,21 @@ func (a *Archive) Run(ctx context.Context) (err error) {
 		if err != nil {
 			return a.fall(err)
 		}
+	}
+}
+
+// startRetention starts the retention, if there is one, on a goroutine, and returns
+// how to end it.
+func (a *Archive) startRetention(ctx context.Context) (stop func()) {
+	if !a.options.Retention.binds() {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { a.retain(ctx) })
+	return func() {
+		cancel()
+		work.Wait()
 	}
 }
 
@@ -103,6 +120,8 @@ func (a *Archive) abandon(err error) {
 func (a *Archive) commit(ctx context.Context, first item) error {
 	a.gather(first)
 	defer a.forget()
+	a.changing.Lock()
+	defer a.changing.Unlock()
 	fresh, took, err := a.insert(ctx)
 	if len(a.rows) > 0 {
 		a.observe(took, err)
@@ -154,8 +173,7 @@ func (a *Archive) insert(ctx context.Context) (fresh []bool, took time.Duration,
 	defer func() {
 		took = time.Since(start)
 		if v := recover(); v != nil {
-			a.options.Logger.Error("archive backend panicked", "panic", v, "stack", string(debug.Stack()))
-			fresh, err = nil, fmt.Errorf("%w: %v", errPanicked, v)
+			fresh, err = nil, a.panicked(v)
 		}
 	}()
 	fresh, err = a.backend.Insert(ctx, a.rows)
@@ -163,6 +181,13 @@ func (a *Archive) insert(ctx context.Context) (fresh []bool, took time.Duration,
 		err = fmt.Errorf("%w: %d for %d rows", errAnswers, len(fresh), len(a.rows))
 	}
 	return fresh, 0, err
+}
+
+// panicked logs a panic of the backend and returns it as an error. It is called while
+// the panic is recovered.
+func (a *Archive) panicked(v any) error {
+	a.options.Logger.Error("archive backend panicked", "panic", v, "stack", string(debug.Stack()))
+	return fmt.Errorf("%w: %v", errPanicked, v)
 }
 
 // observe records one call of the backend.

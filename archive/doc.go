@@ -1,4 +1,5 @@
-// Package archive keeps messages and answers for each whether it is stored.
+// Package archive keeps messages for a while, answers for each whether it is stored,
+// and answers queries about them.
 //
 // An [Archive] is what a node mounts: its Store method is a stage of the message
 // path. Store hands the message to the committer, [Archive.Run], which puts all
@@ -21,6 +22,30 @@
 // each as new: an application that must see such a message once has to look at
 // its hash itself.
 //
+// # Queries
+//
+// [Archive.Query] answers as 13/WAKU2-STORE has it, version 3: by pubsub topic and
+// content topics, by hashes, by a range of time, forward or back, in pages. A page is
+// ascending by timestamp and hash in either direction; its cursor is the hash of the
+// message that the next page begins behind, and there is none where there is no more.
+// A cursor whose message is not stored, or was pruned since, is an error that wraps
+// [ErrCursor]. Rows that are stored between two pages are seen if they lie behind
+// the cursor. [Archive.Pages] carries the cursor from page to page. There is no index
+// by topic: a query for a topic of few messages reads over the others of its time.
+//
+// # Time
+//
+// With Options.Window, Store takes only messages from about now, and refuses others
+// with an error that wraps [ErrTimestamp]: so nobody who chose a time far ahead is
+// the latest for ever. [Archive.Restore] is for messages that other archives had: any
+// age goes, but nothing from ahead, and nothing that the retention has passed by.
+//
+// Options.Retention deletes by age, by number and by size, each for itself, from the
+// oldest on and to the exact bound, in batches beside the inserts: one batch is what
+// an insert waits for at most. Options.Pruned tells what is gone, never before Stored
+// told of it. Nothing is compacted: what a database does with the room is said in its
+// package.
+//
 // # Run and Close
 //
 // New starts nothing. Run blocks until its context is done or Close is called;
@@ -28,17 +53,18 @@
 // after the backend's own limits. Close waits for Run, or commits in its place if
 // it was never called, and closes the backend. An Archive runs once. Before Run,
 // Store accepts until the queue is full; after it, Store returns an error that
-// wraps [ErrClosed].
+// wraps [ErrClosed]. The retention runs with Run, on a goroutine that ends before it.
 //
 // A failed insert is answered, counted, logged when it is the first in a row, and
 // ends readiness ([Archive.Ready]) until an insert works. It is not tried again.
-// A panic of the backend ends Run with an error, and the archive for good.
+// A panic of the backend ends Run with an error, and the archive for good. A failed
+// deletion is counted and logged, and made up for by the next.
 //
 // # Limits
 //
 // At most Options.Queue messages are accepted and not answered; past that Store
-// blocks, and with it the message path. Nothing is dropped. It deletes nothing
-// and has no limit on what it keeps.
+// blocks, and with it the message path. Nothing is dropped. A page has at most
+// [MaxPage] rows. Without a Retention there is no limit on what it keeps.
 //
 // # Copies
 //

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/tidwall/btree"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/msgpath/msgpath/counters"
@@ -26,88 +25,155 @@ type Memory struct {
 	mu     sync.RWMutex
 	closed bool
 	rows   map[message.Hash]Row
+	keys   *btree.BTreeG[message.Key] // of rows
+	bytes  int64                      // of rows
 }
 
 // NewMemory returns an empty Memory.
-func NewMemory() *Memory { return &Memory{rows: make(map[message.Hash]Row)} }
+func NewMemory() *Memory {
+	less := func(a, b message.Key) bool { return a.Compare(b) < 0 }
+	return &Memory{
+		rows: make(map[message.Hash]Row),
+		keys: btree.NewBTreeGOptions(less, btree.Options{NoLocks: true}),
+	}
+}
+
+// use reports why nothing can be done: ctx is done, or b closed. The caller holds mu.
+func (b *Memory) use(ctx context.Context) error {
+	if b.closed {
+		return ErrClosed
+	}
+	return ctx.Err()
+}
 
 // Insert implements Backend.
 func (b *Memory) Insert(ctx context.Context, rows []Row) ([]bool, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("archive: memory: insert: %w", err)
-	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.closed {
-		return nil, fmt.Errorf("archive: memory: insert: %w", ErrClosed)
+	if err := b.use(ctx); err != nil {
+		return nil, fmt.Errorf("archive: memory: insert: %w", err)
 	}
 	fresh := make([]bool, len(rows))
 	for i, row := range rows {
 		if _, ok := b.rows[row.Key.Hash]; !ok {
 			fresh[i] = true
 			b.rows[row.Key.Hash] = row.retained()
+			b.keys.Set(row.Key)
+			b.bytes += SizeOf(row.Topic, row.Message)
 		}
 	}
 	return fresh, nil
 }
 
-// Get implements Backend.
-func (b *Memory) Get(ctx context.Context, h message.Hash) (Row, error) {
-	if err := ctx.Err(); err != nil {
-		return Row{}, fmt.Errorf("archive: memory: get %s: %w", h, err)
-	}
+// Select implements Backend.
+func (b *Memory) Select(ctx context.Context, s Selection) ([]Row, error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if b.closed {
-		return Row{}, fmt.Errorf("archive: memory: get %s: %w", h, ErrClosed)
+	if err := b.use(ctx); err != nil {
+		return nil, fmt.Errorf("archive: memory: select: %w", err)
 	}
-	row, ok := b.rows[h]
-	if !ok {
-		return Row{}, fmt.Errorf("archive: memory: get %s: %w", h, ErrNotFound)
-	}
-	return row, nil
+	var found []Row
+	b.walk(s, func(k message.Key) bool {
+		if row := b.rows[k.Hash]; s.matches(row) {
+			found = append(found, s.shown(row))
+		}
+		return len(found) < s.Limit
+	})
+	return found, nil
 }
 
-// Keys implements Backend. It yields the keys that were there when the
-// iteration began, from a sorted copy.
-func (b *Memory) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
-	return func(yield func(message.Key, error) bool) {
-		keys, err := b.keys()
-		if err != nil {
-			yield(message.Key{}, err)
-			return
-		}
-		slices.SortFunc(keys, message.Key.Compare)
-		for _, k := range keys {
-			if err := ctx.Err(); err != nil {
-				yield(message.Key{}, fmt.Errorf("archive: memory: list keys: %w", err))
-				return
-			}
-			if !yield(k, nil) {
+// walk calls visit with the keys that s may match, in its order, until visit returns
+// false.
+func (b *Memory) walk(s Selection, visit func(message.Key) bool) {
+	switch {
+	case len(s.Hashes) > 0:
+		for _, k := range b.keysOf(s) {
+			if !visit(k) {
 				return
 			}
 		}
+	case s.Descending && s.Before != nil:
+		b.keys.Descend(*s.Before, visit)
+	case s.Descending:
+		b.keys.Reverse(visit)
+	case s.After != nil:
+		b.keys.Ascend(*s.After, visit)
+	default:
+		b.keys.Scan(visit)
 	}
 }
 
-func (b *Memory) keys() ([]message.Key, error) {
+// keysOf returns the keys of s.Hashes in the order of s, each once.
+func (b *Memory) keysOf(s Selection) (keys []message.Key) {
+	for _, h := range s.Hashes {
+		if row, ok := b.rows[h]; ok {
+			keys = append(keys, row.Key)
+		}
+	}
+	slices.SortFunc(keys, message.Key.Compare)
+	keys = slices.Compact(keys)
+	if s.Descending {
+		slices.Reverse(keys)
+	}
+	return keys
+}
+
+// matches reports whether s selects r, but for its hashes.
+func (s Selection) matches(r Row) bool {
+	switch {
+	case s.After != nil && r.Key.Compare(*s.After) <= 0,
+		s.Before != nil && r.Key.Compare(*s.Before) >= 0,
+		s.Topic != "" && r.Topic != s.Topic,
+		len(s.ContentTopics) > 0 && !slices.Contains(s.ContentTopics, r.Message.GetContentTopic()):
+		return false
+	}
+	return true
+}
+
+// shown returns r as s asks for it.
+func (s Selection) shown(r Row) Row {
+	shown := Row{Key: r.Key}
+	if s.Data {
+		shown = r
+	}
+	if s.Sizes {
+		shown.Size = SizeOf(r.Topic, r.Message)
+	}
+	return shown
+}
+
+// Delete implements Backend.
+func (b *Memory) Delete(ctx context.Context, keys []message.Key) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if err := b.use(ctx); err != nil {
+		return fmt.Errorf("archive: memory: delete: %w", err)
+	}
+	for _, k := range keys {
+		if row, ok := b.rows[k.Hash]; ok && row.Key == k {
+			delete(b.rows, k.Hash)
+			b.keys.Delete(k)
+			b.bytes -= SizeOf(row.Topic, row.Message)
+		}
+	}
+	return nil
+}
+
+// Size implements Backend.
+func (b *Memory) Size(ctx context.Context) (Size, error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
-	if b.closed {
-		return nil, fmt.Errorf("archive: memory: list keys: %w", ErrClosed)
+	if err := b.use(ctx); err != nil {
+		return Size{}, fmt.Errorf("archive: memory: size: %w", err)
 	}
-	keys := make([]message.Key, 0, len(b.rows))
-	for row := range maps.Values(b.rows) {
-		keys = append(keys, row.Key)
-	}
-	return keys, nil
+	return Size{Messages: int64(len(b.rows)), Bytes: b.bytes}, nil
 }
 
 // Close implements Backend. It forgets the rows.
 func (b *Memory) Close() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.closed, b.rows = true, nil
+	b.closed, b.rows, b.keys = true, nil, nil
 	return nil
 }
 

@@ -14,6 +14,9 @@ type Stats struct {
 
 	Batches    uint64        // inserts asked of the backend, failed ones included
 	InsertTime time.Duration // spent in them
+
+	Pruned        uint64 // deleted by the retention
+	PruneFailures uint64 // passes of the retention that ended with an error
 }
 
 // Stats returns what a did so far.

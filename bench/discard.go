@@ -1,10 +1,9 @@
 package bench
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"iter"
+	"maps"
 	"slices"
 	"sync"
 
@@ -68,33 +67,40 @@ func (d *discard) Insert(ctx context.Context, rows []archive.Row) ([]bool, error
 	return fresh, nil
 }
 
-// Get has the message of no key.
-func (d *discard) Get(ctx context.Context, _ message.Hash) (archive.Row, error) {
+// Select knows keys alone: it finds nothing with data and looks at no topic.
+func (d *discard) Select(ctx context.Context, s archive.Selection) (found []archive.Row, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return archive.Row{}, cmp.Or(d.err(ctx), archive.ErrNotFound)
-}
-
-func (d *discard) Keys(ctx context.Context) iter.Seq2[message.Key, error] {
-	return func(yield func(message.Key, error) bool) {
-		d.mu.Lock()
-		err := d.err(ctx)
-		keys := make([]message.Key, 0, len(d.keys))
-		for _, k := range d.keys {
-			keys = append(keys, k)
-		}
-		d.mu.Unlock()
-		if err != nil {
-			yield(message.Key{}, err)
-			return
-		}
-		slices.SortFunc(keys, message.Key.Compare)
-		for _, k := range keys {
-			if !yield(k, nil) {
-				return
-			}
+	if err := d.err(ctx); err != nil || s.Data {
+		return nil, err
+	}
+	for _, k := range slices.SortedFunc(maps.Values(d.keys), message.Key.Compare) {
+		if (s.After == nil || k.Compare(*s.After) > 0) && (s.Before == nil || k.Compare(*s.Before) < 0) {
+			found = append(found, archive.Row{Key: k})
 		}
 	}
+	if s.Descending {
+		slices.Reverse(found)
+	}
+	return found[:min(s.Limit, len(found))], nil
+}
+
+func (d *discard) Delete(ctx context.Context, keys []message.Key) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if err := d.err(ctx); err != nil {
+		return err
+	}
+	for _, k := range keys {
+		delete(d.keys, k.Hash)
+	}
+	return nil
+}
+
+func (d *discard) Size(ctx context.Context) (archive.Size, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return archive.Size{Messages: int64(len(d.keys))}, d.err(ctx)
 }
 
 func (d *discard) Close() error {

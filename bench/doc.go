@@ -16,6 +16,8 @@
 // A run in which a message was lost, duplicated or altered has no measurements:
 // it is reported as verdict.Invalid, with what happened.
 //
+// Beside runs of the path there are studies of one part of a node, such as [Sync].
+//
 // What it will not do: write a file, print a table or judge; that is package
 // verdict's and the command's. A [Run] may be interrupted by its context at any
 // time and leaves nothing running.

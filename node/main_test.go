@@ -143,13 +143,9 @@ func (a app) take(t *testing.T, n int) (keys []message.Key) {
 	return keys
 }
 
-type keyed interface {
-	Keys(context.Context) iter.Seq2[message.Key, error]
-}
-
-func archived(t *testing.T, a keyed) (keys []message.Key) {
+func archived(t *testing.T, all iter.Seq2[message.Key, error]) (keys []message.Key) {
 	t.Helper()
-	for k, err := range a.Keys(deadline(t)) {
+	for k, err := range all {
 		if err != nil {
 			t.Fatal(err)
 		}

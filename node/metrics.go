@@ -90,6 +90,8 @@ var (
 	descArchive     = desc("archive_messages_total", "Messages that the archive accepted and answered, by outcome.", "outcome")
 	descArchiveWait = desc("archive_queue_messages", "Messages accepted and not yet committed.")
 	descRecovered   = desc("recovered_total", "Messages that came by store-sync rather than by gossip.", "topic")
+	descPruned      = desc("archive_pruned_messages_total", "Messages that the retention deleted.")
+	descPruneFails  = desc("archive_prune_failures_total", "Passes of the retention that failed, to be made up for by the next.")
 	descSyncSet     = desc("storesync_messages", "Messages in the sync set.")
 )
 
@@ -136,6 +138,8 @@ func (s sink) archive(a archive.Stats) {
 	s.counter(descArchive, a.Failed, "failed")
 	s.counter(descArchive, a.Ephemeral, "ephemeral")
 	s.gauge(descArchiveWait, int(a.Queued))
+	s.counter(descPruned, a.Pruned)
+	s.counter(descPruneFails, a.PruneFailures)
 }
 
 func (s sink) topic(topic string, t relay.Stats) {

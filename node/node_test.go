@@ -6,10 +6,12 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/sqlite"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
@@ -54,7 +56,7 @@ func exchange(t *testing.T, name string, reach relay.Reach) {
 	if validated.Load() != n || received.Load() != n {
 		t.Errorf("%d validated, %d received, want %d", validated.Load(), received.Load(), n)
 	}
-	stored := archived(t, nodeB.Archive())
+	stored := archived(t, nodeB.Archive().Keys(deadline(t)))
 	if diff := cmp.Diff(want, stored[len(stored)-n:]); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
@@ -83,7 +85,7 @@ func TestSameBytesOnTwoTopics(t *testing.T) {
 	if diff := cmp.Diff(want, seen.take(t, 2)); diff != "" {
 		t.Errorf("delivered (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, archived(t, nodeB.Archive())); diff != "" {
+	if diff := cmp.Diff(want, archived(t, nodeB.Archive().Keys(deadline(t)))); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
 }
@@ -104,7 +106,7 @@ func TestEphemeral(t *testing.T) {
 	if got := seen.take(t, 2); got[1] != kept[0] {
 		t.Errorf("delivered %v, want the ephemeral message and %v", got, kept)
 	}
-	if diff := cmp.Diff(kept, archived(t, nodeB.Archive())); diff != "" {
+	if diff := cmp.Diff(kept, archived(t, nodeB.Archive().Keys(deadline(t)))); diff != "" {
 		t.Errorf("archive (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff(kept, slices.Collect(nodeB.SyncSet().Keys())); diff != "" {
@@ -132,7 +134,7 @@ func TestStopCommits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, archived(t, backend)); diff != "" {
+	if diff := cmp.Diff(want, archived(t, archive.Keys(deadline(t), backend))); diff != "" {
 		t.Errorf("file after the stop (-want +got):\n%s", diff)
 	}
 	if err := backend.Close(); err != nil {
@@ -147,5 +149,38 @@ func TestStopCommits(t *testing.T) {
 	second.stop(t)
 	if s := second.Relay().Stats()[0]; s.Known != 1 || s.Delivered != 0 {
 		t.Errorf("a message of the file: known %d, delivered %d, want 1 and 0", s.Known, s.Delivered)
+	}
+}
+
+// What the retention deletes leaves the sync set with it; a message from far ahead
+// is published and not stored.
+func TestRetention(t *testing.T) {
+	o := options(shard0)
+	o.Archive, o.Sync, o.Relay.AllowNoPeers = "sqlite::memory:", true, true
+	o.Retention.Count = 3
+	arrived := make(app, 10)
+	o.Relay.Stages = []relay.Stage{arrived.stage}
+	n := run(t, o)
+	want := publish(t, n, shard0, 0, 10)[7:]
+	arrived.take(t, 10)
+	if err := n.Archive().Prune(deadline(t)); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, archived(t, n.Archive().Keys(deadline(t)))); diff != "" {
+		t.Errorf("archive (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, slices.Collect(n.SyncSet().Keys())); diff != "" {
+		t.Errorf("sync set (-want +got):\n%s", diff)
+	}
+}
+
+func TestArchiveWindow(t *testing.T) {
+	o := options(shard0)
+	o.Archive, o.Relay.AllowNoPeers, o.ArchiveWindow = "memory", true, time.Hour
+	n := run(t, o)
+	publish(t, n, shard0, 0, 2) // of 1970
+	n.stop(t)
+	if s := n.Relay().Stats()[0]; s.Published != 2 || s.Delivered != 0 || s.Causes[relay.DropStore] != 2 {
+		t.Errorf("published %d, delivered %d, dropped %d, want 2, 0, 2", s.Published, s.Delivered, s.Causes[relay.DropStore])
 	}
 }

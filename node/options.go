@@ -47,6 +47,12 @@ type Options struct {
 	ArchiveQueue int // messages accepted and not yet committed; 0: the archive's default
 	ArchiveBatch int // messages a transaction; 0: the archive's default
 
+	// ArchiveWindow is how far a message's timestamp may lie from now for it to be
+	// stored when it arrives or is published; others, and those without one, are
+	// dropped after they were relayed. 0: any.
+	ArchiveWindow time.Duration
+	Retention     archive.Retention // what the archive deletes again, and the sync set with it
+
 	// Committed is called after each archive transaction with its number of
 	// messages, before they reach the sync set and the stages. It must not block.
 	Committed func(messages int, took time.Duration, err error)
@@ -96,6 +102,12 @@ func (o Options) Validate() error {
 	}
 	if o.ArchiveBatch < 0 {
 		bad("ArchiveBatch %d is negative", o.ArchiveBatch)
+	}
+	if o.ArchiveWindow < 0 {
+		bad("ArchiveWindow %v is negative", o.ArchiveWindow)
+	}
+	if err := o.Retention.Validate(); err != nil {
+		bad("Retention: %w", err)
 	}
 	return errors.Join(errs...)
 }

@@ -67,11 +67,15 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 		Stored:  func(env *message.Envelope, err error) { n.stored(work, env, err) },
 		Observe: n.committed,
 		Logger:  n.logger,
+
+		Window:    n.options.ArchiveWindow,
+		Retention: n.options.Retention,
+		Pruned:    n.pruned,
 	})
 	if err != nil {
 		return errors.Join(err, backend.Close())
 	}
-	o.Store = n.archive.Store
+	o.Store, o.Restore = n.archive.Store, n.archive.Restore
 	return nil
 }
 
@@ -92,6 +96,16 @@ func (n *Node) stored(ctx context.Context, env *message.Envelope, err error) {
 		err = nil // it is there, however it came
 	}
 	n.syncer.Stored(env, err)
+}
+
+// pruned takes out of the sync set what the archive deleted.
+func (n *Node) pruned(keys []message.Key) {
+	if n.set == nil {
+		return
+	}
+	for _, k := range keys {
+		n.set.Delete(k)
+	}
 }
 
 // known says in the relay's terms that the archive held a message before.

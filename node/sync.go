@@ -16,6 +16,9 @@ import (
 // newSyncer returns the Syncer between the archive and those of peers.
 func (n *Node) newSyncer() (*p2p.Syncer, error) {
 	o := n.options.SyncOptions
+	if o.CatchUp == 0 {
+		o.CatchUp = n.options.Retention.Age
+	}
 	o.Counts, o.Format, o.Logger = n.options.Relay.Counts, n.relay.Format(), n.logger
 	return p2p.New(n.host, p2p.Store{Snapshot: n.snapshot, Load: n.load, Has: n.has, Accept: n.restore}, o)
 }
@@ -31,20 +34,8 @@ func (n *Node) runSyncer(ctx context.Context) error {
 	return n.syncer.Run(ctx)
 }
 
-// snapshot returns the keys of a range of the sync set.
 func (n *Node) snapshot(from, to int64) (negentropy.Set, error) {
-	var items []negentropy.Item
-	for k := range n.set.Keys() {
-		if k.Timestamp < from || k.Timestamp >= to {
-			continue
-		}
-		item, err := negentropy.ItemOf(k)
-		if err != nil {
-			return nil, err
-		}
-		items = append(items, item)
-	}
-	return negentropy.NewVector(items)
+	return n.set.Snapshot(from, to), nil
 }
 
 func (n *Node) load(ctx context.Context, h message.Hash) (topic string, m *pb.WakuMessage, err error) {
@@ -64,7 +55,7 @@ func (n *Node) has(ctx context.Context, h message.Hash) (bool, error) {
 // refuse again is not to be fetched again.
 func (n *Node) restore(ctx context.Context, env *message.Envelope) error {
 	err := n.relay.Receive(ctx, env)
-	if errors.Is(err, relay.ErrRejected) || errors.Is(err, relay.ErrNotJoined) {
+	if errors.Is(err, relay.ErrRejected) || errors.Is(err, relay.ErrNotJoined) || errors.Is(err, archive.ErrTimestamp) {
 		return fmt.Errorf("%w: %w", p2p.ErrRefused, err)
 	}
 	return err

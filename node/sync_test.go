@@ -89,7 +89,7 @@ func expectSame(t *testing.T, n, with *running, hash message.Algorithm) {
 	if got := slices.Collect(n.SyncSet().Keys()); !slices.Equal(got, want) || len(got) == 0 {
 		t.Errorf("sync sets of %d and %d keys differ", len(got), len(want))
 	}
-	keys := archived(t, n.Archive())
+	keys := archived(t, n.Archive().Keys(deadline(t)))
 	if !slices.Equal(keys, want) {
 		t.Errorf("archive of %d keys and sync set of %d differ", len(keys), len(want))
 	}

@@ -19,3 +19,22 @@ func ExampleSet() {
 	// 5
 	// 9
 }
+
+func ExampleSnapshot() {
+	var s storesync.Set
+	for t := range int64(10) {
+		s.Insert(message.Key{Timestamp: t})
+	}
+	window := s.Snapshot(3, 7)
+	s.Delete(message.Key{Timestamp: 4})
+	fmt.Println("items:", window.Len())
+	for k := range window.Keys() {
+		fmt.Println(k.Timestamp)
+	}
+	// Output:
+	// items: 4
+	// 3
+	// 4
+	// 5
+	// 6
+}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"slices"
 	"sync"
 
 	"github.com/msgpath/msgpath/counters"
@@ -13,18 +12,12 @@ import (
 
 var siteStoresync = counters.NewSite("storesync.storesync")
 
-// Buckets are split when they hold maxBucket keys, 5 KiB, and joined with a
-// neighbour when both fit into half of that.
-const maxBucket = 128
-
 // Set is an ordered set of message keys. It is safe for concurrent use; the zero
-// Set is empty. To insert, find or delete a key takes time in O(log n), besides
-// the move of the keys in one bucket and, once in maxBucket/2 times, of the list
-// of buckets.
+// Set is empty. All methods but Keys take time in O(log n), for n keys.
 type Set struct {
-	mu      sync.RWMutex
-	buckets [][]message.Key // each sorted and not empty, in ascending order
-	n       int
+	mu    sync.RWMutex
+	tree  tree
+	taken uint64 // snapshots
 }
 
 // Add inserts the key of env's message, which it computes unless it is known,
@@ -52,18 +45,14 @@ func (s *Set) Add(_ context.Context, env *message.Envelope) error {
 func (s *Set) Insert(k message.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.buckets) == 0 {
-		s.buckets = append(s.buckets, make([]message.Key, 0, maxBucket))
-	}
-	b, i, ok := s.find(k)
-	if ok {
+	if s.tree.has(&k) {
 		return false
 	}
-	if len(s.buckets[b]) == maxBucket {
-		b, i = s.split(b, i)
+	if right := s.tree.insert(&k, s.epoch(), true); right.n > 0 {
+		root := tree{epoch: s.epoch(), trees: append(make([]tree, 0, maxTrees), s.tree, right)}
+		root.count()
+		s.tree = root
 	}
-	s.buckets[b] = slices.Insert(s.buckets[b], i, k)
-	s.n++
 	return true
 }
 
@@ -71,127 +60,52 @@ func (s *Set) Insert(k message.Key) bool {
 func (s *Set) Delete(k message.Key) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b, i, ok := s.find(k)
-	if !ok {
+	if !s.tree.has(&k) {
 		return false
 	}
-	s.buckets[b] = slices.Delete(s.buckets[b], i, i+1)
-	s.n--
-	s.join(b)
+	s.tree.remove(&k, s.epoch())
+	for len(s.tree.trees) == 1 {
+		s.tree = s.tree.trees[0]
+	}
 	return true
 }
+
+// epoch returns that in which the tree is changed now.
+func (s *Set) epoch() uint64 { return s.taken + 1 }
 
 // Has reports whether k is in the set.
 func (s *Set) Has(k message.Key) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	_, _, ok := s.find(k)
-	return ok
+	return s.tree.has(&k)
 }
 
 // Len returns the number of keys.
 func (s *Set) Len() int {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return s.n
+	return s.tree.n
 }
 
-// Keys yields the keys in ascending order, each once. The loop's body runs
-// without a lock and may change the set, as may others: a key that is in the set
-// from the loop's first to its last step is yielded; one that comes or goes
-// meanwhile may be.
+// Keys yields the keys that are in the set when the loop begins, in ascending
+// order. The loop's body may change the set, as may others.
 func (s *Set) Keys() iter.Seq[message.Key] {
 	return func(yield func(message.Key) bool) {
-		page := s.page(nil, nil)
-		for len(page) > 0 {
-			for _, k := range page {
-				if !yield(k) {
-					return
-				}
-			}
-			last := page[len(page)-1]
-			page = s.page(page[:0], &last)
-		}
+		t := s.share()
+		t.each(0, t.n, yield)
 	}
 }
 
-// page appends to buf the keys above after, or from the first, that are in one
-// bucket: at least one if there is any.
-func (s *Set) page(buf []message.Key, after *message.Key) []message.Key {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if len(s.buckets) == 0 {
-		return buf
-	}
-	if after == nil {
-		return append(buf, s.buckets[0]...)
-	}
-	b, i, ok := s.find(*after)
-	if ok {
-		i++
-	}
-	if i == len(s.buckets[b]) {
-		b, i = b+1, 0
-	}
-	if b == len(s.buckets) {
-		return buf
-	}
-	return append(buf, s.buckets[b][i:]...)
-}
+// Snapshot returns the keys that are in the set now and of which the timestamp,
+// in Unix nanoseconds, is from or later and before to; none before 1970, for
+// which a [negentropy.Item] has no time. It copies nothing. After it, the parts of
+// the set that change are copied once, each when it first does, in pieces of 5 KB.
+func (s *Set) Snapshot(from, to int64) *Snapshot { return newSnapshot(s.share(), from, to) }
 
-// find returns where k is, or where it would be inserted: its bucket and its
-// index there, which may be the bucket's length.
-func (s *Set) find(k message.Key) (b, i int, ok bool) {
-	if len(s.buckets) == 0 {
-		return 0, 0, false
-	}
-	b, ok = slices.BinarySearchFunc(s.buckets, k, func(bucket []message.Key, k message.Key) int {
-		if len(bucket) == 0 { // only the first of an empty set, in Insert
-			return -1
-		}
-		return bucket[0].Compare(k)
-	})
-	if ok {
-		return b, 0, true
-	}
-	b = max(b-1, 0) // the last bucket that begins below k
-	i, ok = slices.BinarySearchFunc(s.buckets[b], k, message.Key.Compare)
-	return b, i, ok
-}
-
-// split makes room at index i of the full bucket b, and returns where that now
-// is. Keys mostly arrive in ascending order, so one behind the last bucket's end
-// begins a bucket and leaves that one full.
-func (s *Set) split(b, i int) (int, int) {
-	at := maxBucket / 2
-	if i == maxBucket && b == len(s.buckets)-1 {
-		at = maxBucket
-	}
-	left := s.buckets[b]
-	right := append(make([]message.Key, 0, maxBucket), left[at:]...)
-	s.buckets[b] = left[:at]
-	s.buckets = slices.Insert(s.buckets, b+1, right)
-	if i > at || len(right) == 0 {
-		return b + 1, i - at
-	}
-	return b, i
-}
-
-// join removes bucket b if it is empty, or moves the keys of a small neighbour
-// into it.
-func (s *Set) join(b int) {
-	if len(s.buckets[b]) == 0 {
-		s.buckets = slices.Delete(s.buckets, b, b+1)
-		return
-	}
-	for _, left := range []int{b - 1, b} {
-		if left < 0 || left+1 >= len(s.buckets) {
-			continue
-		}
-		if len(s.buckets[left])+len(s.buckets[left+1]) <= maxBucket/2 {
-			s.buckets[left] = append(s.buckets[left], s.buckets[left+1]...)
-			s.buckets = slices.Delete(s.buckets, left+1, left+2)
-			return
-		}
-	}
+// share returns the tree, which stays as it is.
+func (s *Set) share() tree {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.taken++
+	return s.tree
 }

@@ -1,6 +1,7 @@
 package storesync
 
 import (
+	"bytes"
 	"maps"
 	"math"
 	"slices"
@@ -13,30 +14,122 @@ import (
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/message/pb"
+	"github.com/msgpath/msgpath/storesync/negentropy"
 )
 
 func key(timestamp int64, n int) message.Key {
 	return message.Key{Timestamp: timestamp, Hash: message.Hash{byte(n >> 16), byte(n >> 8), byte(n)}}
 }
 
-func sorted(model map[message.Key]bool) []message.Key {
-	return slices.SortedFunc(maps.Keys(model), message.Key.Compare)
-}
-
-// check fails unless s holds exactly the model, and its buckets are what find
-// relies on.
+// check fails unless s holds exactly the model, and its tree is as it must be.
 func check(t rapid.TB, s *Set, model map[message.Key]bool) {
 	t.Helper()
-	if got, want := slices.Collect(s.Keys()), sorted(model); !slices.Equal(got, want) {
-		t.Fatalf("got %v, want %v", got, want)
-	}
+	sameKeys(t, slices.Collect(s.Keys()), slices.SortedFunc(maps.Keys(model), message.Key.Compare))
 	if s.Len() != len(model) {
 		t.Fatalf("Len is %d, want %d", s.Len(), len(model))
 	}
-	for i, b := range s.buckets {
-		if len(b) == 0 || len(b) > maxBucket {
-			t.Fatalf("bucket %d of %d holds %d keys", i, len(s.buckets), len(b))
+	checkTree(t, &s.tree)
+	if len(s.tree.trees) == 1 {
+		t.Fatal("the root has one child")
+	}
+}
+
+func sameKeys(t rapid.TB, got, want []message.Key) {
+	t.Helper()
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			t.Fatalf("key %d is %v, want %v", i, got[i], want[i])
 		}
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %d keys, want %d", len(got), len(want))
+	}
+}
+
+// checkTree fails unless all that a tree says of its parts is so, and returns its
+// keys and height.
+func checkTree(t rapid.TB, tr *tree) (keys []message.Key, height int) {
+	t.Helper()
+	if tr.size() > tr.most() || len(tr.keys) > 0 && len(tr.trees) > 0 {
+		t.Fatalf("a tree of %d keys and %d trees", len(tr.keys), len(tr.trees))
+	}
+	keys = slices.Clone(tr.keys)
+	for i := range tr.trees {
+		part, h := checkTree(t, &tr.trees[i])
+		if len(part) == 0 || height > 0 && h+1 != height {
+			t.Fatalf("tree %d has %d keys and is %d high, another %d", i, len(part), h, height-1)
+		}
+		if low := tr.trees[i].low; i > 0 && (!less(&keys[len(keys)-1], &low) || less(&part[0], &low)) {
+			t.Fatalf("low %v of tree %d does not separate %v and %v", low, i, keys[len(keys)-1], part[0])
+		}
+		keys, height = append(keys, part...), h+1
+	}
+	var sum negentropy.Sum
+	for i := range keys {
+		sum.Add(&keys[i].Hash)
+	}
+	if tr.n != len(keys) || tr.sum != sum {
+		t.Fatalf("a tree of %d keys says %d, or another sum", len(keys), tr.n)
+	}
+	return keys, height
+}
+
+// kept is a snapshot and what it must hold.
+type kept struct {
+	*Snapshot
+	keys []message.Key
+	want *negentropy.Vector
+}
+
+// keep takes a snapshot.
+func keep(t rapid.TB, s *Set, model map[message.Key]bool, from, to int64) kept {
+	t.Helper()
+	k := kept{Snapshot: s.Snapshot(from, to)}
+	for key := range model {
+		if from <= key.Timestamp && key.Timestamp < to && key.Timestamp >= 0 {
+			k.keys = append(k.keys, key)
+		}
+	}
+	slices.SortFunc(k.keys, message.Key.Compare)
+	k.want = vector(t, k.keys)
+	return k
+}
+
+func vector(t rapid.TB, keys []message.Key) *negentropy.Vector {
+	t.Helper()
+	var items []negentropy.Item
+	for _, key := range keys {
+		item, err := negentropy.ItemOf(key)
+		if err != nil {
+			t.Fatal(err)
+		}
+		items = append(items, item)
+	}
+	v, err := negentropy.NewVector(items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// check fails unless the snapshot holds what it must, and says the same of it as
+// a vector, from one index to another and of one item.
+func (k kept) check(t rapid.TB, from, to int, item negentropy.Item) {
+	t.Helper()
+	sameKeys(t, slices.Collect(k.Keys()), k.keys)
+	if k.Len() != len(k.keys) {
+		t.Fatalf("Len is %d, want %d", k.Len(), len(k.keys))
+	}
+	for i := from; i < to; i++ {
+		if got, want := k.At(i), k.want.At(i); got != want {
+			t.Fatalf("item %d is %v, want %v", i, got, want)
+		}
+	}
+	if got, want := k.Fingerprint(from, to), k.want.Fingerprint(from, to); got != want {
+		t.Fatalf("items %d to %d of %d: fingerprint %x, want %x", from, to, k.Len(), got, want)
+	}
+	if got, want := k.Find(item), k.want.Find(item); got != want {
+		t.Fatalf("%d items are below %v, want %d", got, item, want)
 	}
 }
 
@@ -45,81 +138,181 @@ func TestZeroSet(t *testing.T) {
 	if s.Has(key(0, 0)) || s.Delete(key(0, 0)) {
 		t.Fatal("the zero Set holds a key")
 	}
+	keep(t, &s, nil, math.MinInt64, math.MaxInt64).check(t, 0, 0, negentropy.Item{Timestamp: 1})
 	check(t, &s, nil)
 }
 
-// Random inserts and deletes, of few enough keys that many are there already,
-// against a map.
-func TestSetIsAMap(t *testing.T) {
-	timestamps := rapid.SampledFrom([]int64{0, 1, -1, math.MinInt64, math.MaxInt64})
-	rapid.Check(t, func(t *rapid.T) {
-		var s Set
-		model := make(map[message.Key]bool)
-		run := rapid.IntRange(1, 150)
-		t.Repeat(map[string]func(*rapid.T){
-			"insert": func(t *rapid.T) {
-				stamp, from, n := timestamps.Draw(t, "timestamp"), rapid.IntRange(0, 999).Draw(t, "from"), run.Draw(t, "n")
-				for i := from; i < from+n; i++ {
-					k := key(stamp, i*7919%1000) // in no order
-					if s.Insert(k) == model[k] {
-						t.Fatalf("insert %v returned %v", k, model[k])
-					}
-					model[k] = true
-				}
-			},
-			"delete": func(t *rapid.T) {
-				stamp, from, n := timestamps.Draw(t, "timestamp"), rapid.IntRange(0, 999).Draw(t, "from"), run.Draw(t, "n")
-				for i := from; i < from+n; i++ {
-					k := key(stamp, i%1000)
-					if s.Has(k) != model[k] || s.Delete(k) != model[k] {
-						t.Fatalf("has or delete of %v is not %v", k, model[k])
-					}
-					delete(model, k)
-				}
-			},
-			"": func(t *rapid.T) { check(t, &s, model) },
-		})
+// isAMap inserts and deletes at random, of few enough keys that many are there
+// already, and takes snapshots, which stay as they are.
+func isAMap(t *rapid.T) {
+	var s Set
+	model := make(map[message.Key]bool)
+	var snapshots []kept
+	timestamp := rapid.SampledFrom([]int64{0, 1, 2, -1, math.MinInt64, math.MaxInt64 - 1, math.MaxInt64})
+	change := func(op func(t *rapid.T, k message.Key)) func(*rapid.T) {
+		return func(t *rapid.T) {
+			stamp, step := timestamp.Draw(t, "timestamp"), rapid.SampledFrom([]int{1, -1, 7919}).Draw(t, "step")
+			from, n := rapid.IntRange(0, 499).Draw(t, "from"), rapid.IntRange(1, 500).Draw(t, "n")
+			for i := range n {
+				op(t, key(stamp, ((from+i*step)%500+500)%500))
+			}
+		}
+	}
+	t.Repeat(map[string]func(*rapid.T){
+		"insert": change(func(t *rapid.T, k message.Key) {
+			if s.Has(k) != model[k] || s.Insert(k) == model[k] {
+				t.Fatalf("has or insert of %v is not %v", k, model[k])
+			}
+			model[k] = true
+		}),
+		"delete": change(func(t *rapid.T, k message.Key) {
+			if s.Delete(k) != model[k] {
+				t.Fatalf("delete of %v is not %v", k, model[k])
+			}
+			delete(model, k)
+		}),
+		"snapshot": func(t *rapid.T) {
+			from, to := timestamp.Draw(t, "from"), timestamp.Draw(t, "to")
+			snapshots = append(snapshots, keep(t, &s, model, from, to))
+			snapshots = snapshots[max(len(snapshots)-4, 0):]
+		},
+		"": func(t *rapid.T) {
+			check(t, &s, model)
+			for _, k := range snapshots {
+				from := rapid.IntRange(0, k.Len()).Draw(t, "from")
+				to := rapid.IntRange(from, k.Len()).Draw(t, "to")
+				stamp := rapid.SampledFrom([]uint64{0, 1, 2, 3, math.MaxInt64 - 1, math.MaxInt64, 1 << 63, negentropy.Infinity}).Draw(t, "stamp")
+				k.check(t, from, to, negentropy.Item{Timestamp: stamp, ID: key(0, rapid.IntRange(0, 500).Draw(t, "id")).Hash})
+			}
+		},
 	})
+}
+
+func TestSetIsAMap(t *testing.T) { rapid.Check(t, isAMap) }
+
+func FuzzSetIsAMap(f *testing.F) {
+	for seed := range byte(4) {
+		f.Add(bytes.Repeat([]byte{seed, 3 * seed, 71 * seed, 0, 0, 0, 0, 0}, 500))
+	}
+	f.Fuzz(rapid.MakeFuzz(isAMap))
 }
 
 // Inserting a known key and deleting an unknown one change nothing
 // (waku-org/nwaku#3007).
 func TestRepeatsChangeNothing(t *testing.T) {
 	var s Set
+	fingerprint := func() negentropy.Fingerprint {
+		all := s.Snapshot(0, math.MaxInt64)
+		return all.Fingerprint(0, all.Len())
+	}
 	a, b := key(1, 1), key(1, 2)
 	model := map[message.Key]bool{a: true}
-	if !s.Insert(a) || s.Insert(a) || s.Delete(b) {
-		t.Fatal("wrong answer")
+	if !s.Insert(a) {
+		t.Fatal("insert of a new key returned false")
+	}
+	before := fingerprint()
+	if s.Insert(a) || s.Delete(b) || fingerprint() != before {
+		t.Fatal("wrong answer, or another fingerprint")
 	}
 	check(t, &s, model)
-	if !s.Delete(a) || s.Delete(a) {
-		t.Fatal("wrong answer")
+	if !s.Insert(b) || fingerprint() == before || !s.Delete(b) || s.Delete(b) || fingerprint() != before {
+		t.Fatal("wrong answer, or fingerprint")
+	}
+	if !s.Delete(a) || s.Delete(a) || fingerprint() != (negentropy.Sum{}).Fingerprint(0) {
+		t.Fatal("wrong answer, or fingerprint")
 	}
 	check(t, &s, nil)
 }
 
-// Keys in ascending order fill their buckets; deleting most of them joins what
-// is left.
-func TestBucketsAreUsed(t *testing.T) {
+// leaves returns the number of leaves of a tree.
+func leaves(t *tree) (n int) {
+	for i := range t.trees {
+		n += leaves(&t.trees[i])
+	}
+	return max(n, 1)
+}
+
+// Keys in ascending order fill their leaves; deleting most of them joins what is
+// left, and deleting all from the first on leaves nothing.
+func TestLeavesAreUsed(t *testing.T) {
 	var s Set
+	const n = 2 * maxTrees * maxKeys
 	model := make(map[message.Key]bool)
-	for i := range 20 * maxBucket {
+	for i := range n {
 		s.Insert(key(int64(i), 0))
 		model[key(int64(i), 0)] = true
 	}
 	check(t, &s, model)
-	if len(s.buckets) != 20 {
-		t.Errorf("%d buckets for 20 full ones", len(s.buckets))
+	if got := leaves(&s.tree); got != 2*maxTrees {
+		t.Errorf("%d leaves for %d full ones", got, 2*maxTrees)
 	}
-	for i := range 20 * maxBucket {
+	for i := range n {
 		if i%40 != 0 {
 			s.Delete(key(int64(i), 0))
 			delete(model, key(int64(i), 0))
 		}
 	}
 	check(t, &s, model)
-	if len(s.buckets) > 3 {
-		t.Errorf("%d buckets for %d keys", len(s.buckets), s.Len())
+	if got := leaves(&s.tree); got > len(model)/(maxKeys*3/8)+1 {
+		t.Errorf("%d leaves for %d keys", got, s.Len())
+	}
+	for i := range n {
+		s.Delete(key(int64(i), 0))
+	}
+	check(t, &s, nil)
+	if s.tree.trees != nil {
+		t.Error("an empty set is a branch")
+	}
+}
+
+// Keys in descending order, all after the end of one full leaf, do not take a leaf
+// each.
+func TestDescendingBehindAFullLeaf(t *testing.T) {
+	var s Set
+	model := make(map[message.Key]bool)
+	insert := func(k message.Key) {
+		s.Insert(k)
+		model[k] = true
+	}
+	for i := range 10 * maxKeys {
+		insert(key(int64(i), 0))
+	}
+	for n := 5000; n > 0; n-- {
+		insert(key(3*maxKeys-1, n))
+	}
+	check(t, &s, model)
+	if got := leaves(&s.tree); got > 10+2*5000/maxKeys+2 {
+		t.Errorf("%d leaves for %d keys", got, s.Len())
+	}
+}
+
+// The first tree of a branch can come to hold keys below its low, which must not
+// remain so once it has one to its left.
+func TestJoinedBranches(t *testing.T) {
+	var s Set
+	model := make(map[message.Key]bool)
+	for i := range 2 * maxTrees * maxKeys {
+		s.Insert(key(int64(i), 0))
+		model[key(int64(i), 0)] = true
+	}
+	remove := func(fromLeaf, toLeaf int) {
+		for i := fromLeaf * maxKeys; i < toLeaf*maxKeys; i++ {
+			s.Delete(key(int64(i), 0))
+			delete(model, key(int64(i), 0))
+		}
+	}
+	remove(maxTrees, maxTrees+1)
+	again := key(maxTrees*maxKeys+5, 0)
+	s.Insert(again)
+	model[again] = true
+	if second := s.tree.trees[1]; !less(&again, &second.trees[0].low) {
+		t.Fatalf("the second branch begins with a low of %v", second.trees[0].low)
+	}
+	remove(5, maxTrees)
+	remove(maxTrees+5, 2*maxTrees)
+	check(t, &s, model)
+	if s.tree.trees[0].trees != nil {
+		t.Error("the branches were not joined")
 	}
 }
 

@@ -79,7 +79,7 @@ func exerciseCancelledReads(t *testing.T, b archive.Backend) {
 	mustInsert(t, b, row)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := b.Get(ctx, row.Key.Hash)
+	_, err := archive.Get(ctx, b, row.Key.Hash)
 	requireIs(t, "get", err, context.Canceled)
 	requireIs(t, "keys", lastError(ctx, b), context.Canceled)
 	requireSame(t, mustGet(t, b, row.Key.Hash), row)
@@ -116,7 +116,7 @@ func exerciseConcurrent(t *testing.T, b archive.Backend) {
 
 func readBack(t *testing.T, b archive.Backend, rows []archive.Row) {
 	for _, row := range rows {
-		got, err := b.Get(t.Context(), row.Key.Hash)
+		got, err := archive.Get(t.Context(), b, row.Key.Hash)
 		if err != nil {
 			t.Errorf("get beside inserts: %v", err)
 			return
@@ -132,7 +132,7 @@ func readBack(t *testing.T, b archive.Backend, rows []archive.Row) {
 func countWhole(t *testing.T, b archive.Backend, size, batches int) {
 	for range batches {
 		n := 0
-		for _, err := range b.Keys(t.Context()) {
+		for _, err := range archive.Keys(t.Context(), b) {
 			if err != nil {
 				t.Errorf("keys beside inserts: %v", err)
 				return
@@ -170,7 +170,7 @@ func exerciseCloseBesideUse(t *testing.T, b archive.Backend) {
 		_, err := b.Insert(t.Context(), []archive.Row{Numbered(uint64(i+1), 0, 8)})
 		return err
 	}))
-	wait.Go(loop(func(int) error { _, err := b.Get(t.Context(), row.Key.Hash); return err }))
+	wait.Go(loop(func(int) error { _, err := archive.Get(t.Context(), b, row.Key.Hash); return err }))
 	wait.Go(loop(func(int) error { return lastError(t.Context(), b) }))
 	for range cap(started) {
 		<-started

@@ -31,6 +31,18 @@ func Exercise(t *testing.T, open func(t *testing.T) archive.Backend) {
 		{"ManyKeys", exerciseManyKeys},
 		{"LoopBody", exerciseLoopBody},
 		{"LargestMessage", exerciseLargest},
+		{"Select", exerciseSelect},
+		{"Delete", exerciseDelete},
+		{"Pages", exercisePages},
+		{"Pagination", exercisePagination},
+		{"BackwardPages", exerciseBackwardPages},
+		{"TimeRangePages", exerciseTimeRangePages},
+		{"EqualTimestamps", exerciseEqualTimestamps},
+		{"InsertsBetweenPages", exerciseInsertsBetweenPages},
+		{"QueryErrors", exerciseQueryErrors},
+		{"RetentionCount", exerciseRetentionCount},
+		{"RetentionModel", exerciseRetentionModel},
+		{"RetentionBesideInserts", exerciseRetentionBesideInserts},
 		{"CancelledInsert", exerciseCancelledInsert},
 		{"CancelledReads", exerciseCancelledReads},
 		{"Concurrent", exerciseConcurrent},
@@ -63,7 +75,7 @@ func mustInsert(t testing.TB, b archive.Backend, rows ...archive.Row) []bool {
 
 func mustGet(t rapid.TB, b archive.Backend, h message.Hash) archive.Row {
 	t.Helper()
-	row, err := b.Get(context.Background(), h)
+	row, err := archive.Get(context.Background(), b, h)
 	if err != nil {
 		t.Fatalf("get: %v", err)
 	}
@@ -72,7 +84,7 @@ func mustGet(t rapid.TB, b archive.Backend, h message.Hash) archive.Row {
 
 func mustKeys(t testing.TB, b archive.Backend) (keys []message.Key) {
 	t.Helper()
-	for k, err := range b.Keys(t.Context()) {
+	for k, err := range archive.Keys(t.Context(), b) {
 		if err != nil {
 			t.Fatalf("keys: %v", err)
 		}
@@ -99,7 +111,7 @@ func keysOf(rows []archive.Row) (keys []message.Key) {
 func exerciseEmpty(t *testing.T, b archive.Backend) {
 	mustInsert(t, b)
 	requireKeys(t, b, nil)
-	if _, err := b.Get(t.Context(), message.Hash{1}); !errors.Is(err, archive.ErrNotFound) {
+	if _, err := archive.Get(t.Context(), b, message.Hash{1}); !errors.Is(err, archive.ErrNotFound) {
 		t.Fatalf("get of an unknown hash: %v, want %v", err, archive.ErrNotFound)
 	}
 }
@@ -195,7 +207,7 @@ func exerciseManyKeys(t *testing.T, b archive.Backend) {
 	mustInsert(t, b, rows...)
 	requireKeys(t, b, keysOf(rows))
 	left := 3
-	for _, err := range b.Keys(t.Context()) {
+	for _, err := range archive.Keys(t.Context(), b) {
 		if left--; err != nil || left == 0 {
 			break
 		}
@@ -211,7 +223,7 @@ func exerciseLoopBody(t *testing.T, b archive.Backend) {
 	first, late := Numbered(1, 1, 8), Numbered(2, -5, 8)
 	mustInsert(t, b, first)
 	var seen []message.Key
-	for k, err := range b.Keys(t.Context()) {
+	for k, err := range archive.Keys(t.Context(), b) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -246,9 +258,12 @@ func exerciseClosed(t *testing.T, b archive.Backend) {
 	}
 	_, err := b.Insert(t.Context(), []archive.Row{Numbered(2, 2, 8)})
 	requireIs(t, "insert", err, archive.ErrClosed)
-	_, err = b.Get(t.Context(), row.Key.Hash)
+	_, err = archive.Get(t.Context(), b, row.Key.Hash)
 	requireIs(t, "get", err, archive.ErrClosed)
 	requireIs(t, "keys", lastError(t.Context(), b), archive.ErrClosed)
+	requireIs(t, "delete", b.Delete(t.Context(), []message.Key{row.Key}), archive.ErrClosed)
+	_, err = b.Size(t.Context())
+	requireIs(t, "size", err, archive.ErrClosed)
 }
 
 func requireIs(t testing.TB, what string, err, want error) {
@@ -260,7 +275,7 @@ func requireIs(t testing.TB, what string, err, want error) {
 
 // lastError returns the error that a loop over the keys ends with.
 func lastError(ctx context.Context, b archive.Backend) (last error) {
-	for _, err := range b.Keys(ctx) {
+	for _, err := range archive.Keys(ctx, b) {
 		last = err
 	}
 	return last

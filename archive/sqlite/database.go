@@ -48,8 +48,7 @@ type Database struct {
 	dir      *segments.Dir  // the same for a file; nil in memory
 	next     segments.Place // where the next payload goes, in memory; a file is asked
 
-	direct    direct // of the writer, for inserts
-	get, page *sql.Stmt
+	direct direct // of the writer, for inserts
 
 	flusher flusher
 	lost    int // rows that recover deleted
@@ -205,19 +204,6 @@ func (d *Database) prepare(ctx context.Context) error {
 	if d.dir != nil {
 		if err := d.recover(ctx); err != nil {
 			return fmt.Errorf("recover: %w", err)
-		}
-	}
-	for _, s := range []struct {
-		stmt  **sql.Stmt
-		pool  *sql.DB
-		query string
-	}{
-		{&d.get, d.reader, getSQL},
-		{&d.page, d.reader, pageSQL},
-	} {
-		var err error
-		if *s.stmt, err = s.pool.PrepareContext(ctx, s.query); err != nil {
-			return err
 		}
 	}
 	return nil

@@ -65,7 +65,7 @@ func TestPanicInInsert(t *testing.T) {
 				t.Errorf("another process: %v", err)
 			}
 		}
-		if _, err := d.Get(t.Context(), rows[1].Key.Hash); !errors.Is(err, archive.ErrNotFound) {
+		if _, err := archive.Get(t.Context(), d, rows[1].Key.Hash); !errors.Is(err, archive.ErrNotFound) {
 			t.Errorf("%s: the row of the panic: %v", name, err)
 		}
 		mustInsert(t, d, rows[1:])

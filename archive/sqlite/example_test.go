@@ -27,7 +27,7 @@ func Example() {
 	fresh, err := d.Insert(ctx, []archive.Row{row, row})
 	fmt.Println(fresh, err)
 
-	got, err := d.Get(ctx, key.Hash)
+	got, err := archive.Get(ctx, d, key.Hash)
 	fmt.Printf("%s %v\n", got.Message.GetPayload(), err)
 	// Output:
 	// [true false] <nil>

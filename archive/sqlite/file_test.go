@@ -37,7 +37,7 @@ func insert(t testing.TB, d *sqlite.Database, rows []archive.Row) {
 
 func keys(t testing.TB, d *sqlite.Database) (keys []message.Key) {
 	t.Helper()
-	for k, err := range d.Keys(t.Context()) {
+	for k, err := range archive.Keys(t.Context(), d) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestReopenedFileHasEverything(t *testing.T) {
 		t.Fatalf("got %d keys, want %d", len(got), len(want))
 	}
 	for _, row := range want {
-		got, err := d.Get(t.Context(), row.Key.Hash)
+		got, err := archive.Get(t.Context(), d, row.Key.Hash)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -142,9 +142,9 @@ func TestTwoHandlesShareAFile(t *testing.T) {
 // readAll gets each row there is, times times over.
 func readAll(t *testing.T, d *sqlite.Database, times int) {
 	for range times {
-		for k, err := range d.Keys(t.Context()) {
+		for k, err := range archive.Keys(t.Context(), d) {
 			if err == nil {
-				_, err = d.Get(t.Context(), k.Hash)
+				_, err = archive.Get(t.Context(), d, k.Hash)
 			}
 			if err != nil {
 				t.Errorf("read beside writers: %v", err)
@@ -186,7 +186,7 @@ func TestLogEndsWithItsLastHandle(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := open(t, name)
 	insert(t, d, rows(0, 10))
-	for _, err := range d.Keys(t.Context()) {
+	for _, err := range archive.Keys(t.Context(), d) {
 		if err != nil {
 			t.Fatal(err)
 		}

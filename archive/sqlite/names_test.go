@@ -46,7 +46,7 @@ func TestNamesOfOneFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, d := range handles {
 		for i, r := range rows {
-			if _, err := d.Get(t.Context(), r.Key.Hash); err != nil {
+			if _, err := archive.Get(t.Context(), d, r.Key.Hash); err != nil {
 				t.Errorf("%s: row %d: %v", d.name, i, err)
 			}
 		}

@@ -5,6 +5,9 @@ import (
 	"database/sql"
 	"path/filepath"
 	"testing"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/message"
 )
 
 // Each connection of a pool has the settings, not the first one alone.
@@ -81,15 +84,29 @@ func TestReadsUseTheirIndex(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = d.Close() }()
+	var key message.Key
+	for _, c := range []struct {
+		selection archive.Selection
+		plan      string
+	}{
+		{archive.Selection{Hashes: []message.Hash{{}}, Data: true}, "SEARCH messages USING INDEX messages_hash (hash=?)"},
+		{archive.Selection{}, "SCAN messages USING COVERING INDEX sqlite_autoindex_messages_1"},
+		{archive.Selection{Descending: true, Topic: "t"}, "SCAN messages USING INDEX sqlite_autoindex_messages_1"},
+		{archive.Selection{After: &key}, "SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?))"},
+		{archive.Selection{After: &key, Before: &key, ContentTopics: []string{"a", "b"}, Data: true}, "SEARCH messages USING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?) AND (timestamp,hash)<(?,?))"},
+		{archive.Selection{Before: &key, Descending: true, Sizes: true}, "SEARCH messages USING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)<(?,?))"},
+	} {
+		query, args := statement(c.selection)
+		rows, err := d.reader.QueryContext(t.Context(), "EXPLAIN QUERY PLAN "+query, args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		requirePlan(t, rows, c.plan)
+	}
 	for _, c := range []struct {
 		query, plan string
 		args        []any
 	}{
-		{getSQL, "SEARCH messages USING INDEX messages_hash (hash=?)", []any{[]byte{}}},
-		{
-			pageSQL, "SEARCH messages USING COVERING INDEX sqlite_autoindex_messages_1 ((timestamp,hash)>(?,?))",
-			[]any{0, []byte{}, 1},
-		},
 		{unsyncedSQL, "SEARCH messages USING INDEX messages_place ((segment,offset)>(?,?))", []any{1, 0}},
 		{endSQL, "SEARCH messages USING COVERING INDEX messages_place (segment>?)", nil},
 	} {

@@ -136,7 +136,7 @@ func requireRecovered(t *testing.T, name string, rows []archive.Row, intact func
 	}
 	lost := 0
 	for i, r := range rows {
-		got, err := d.Get(t.Context(), r.Key.Hash)
+		got, err := archive.Get(t.Context(), d, r.Key.Hash)
 		switch {
 		case !intact(i):
 			lost++
@@ -162,7 +162,7 @@ func requireRecovered(t *testing.T, name string, rows []archive.Row, intact func
 func requireGets(t *testing.T, d *Database, rows []archive.Row) {
 	t.Helper()
 	for i, r := range rows {
-		if got, err := d.Get(t.Context(), r.Key.Hash); err != nil || string(got.Message.GetPayload()) != string(r.Message.GetPayload()) {
+		if got, err := archive.Get(t.Context(), d, r.Key.Hash); err != nil || string(got.Message.GetPayload()) != string(r.Message.GetPayload()) {
 			t.Fatalf("row %d afterwards: %v", i, err)
 		}
 	}
@@ -270,10 +270,10 @@ func TestDamageOfTheDiskIsTold(t *testing.T) {
 		t.Fatal(err)
 	}
 	d = openFile(t, Options{inline: 1}, name)
-	if _, err := d.Get(t.Context(), rows[0].Key.Hash); err != nil || d.Lost() != 0 {
+	if _, err := archive.Get(t.Context(), d, rows[0].Key.Hash); err != nil || d.Lost() != 0 {
 		t.Fatalf("the whole payload: %v; %d lost", err, d.Lost())
 	}
-	if _, err := d.Get(t.Context(), rows[1].Key.Hash); !errors.Is(err, segments.ErrDamaged) {
+	if _, err := archive.Get(t.Context(), d, rows[1].Key.Hash); !errors.Is(err, segments.ErrDamaged) {
 		t.Fatalf("the damaged one: %v, want %v", err, segments.ErrDamaged)
 	}
 }

@@ -34,7 +34,7 @@ func TestRefusedRowStoresNoneOfItsBatch(t *testing.T) {
 		t.Fatalf("got error %v, want SQLite's and the row's hash", err)
 	}
 	for _, row := range rows {
-		if _, err := d.Get(t.Context(), row.Key.Hash); !errors.Is(err, archive.ErrNotFound) {
+		if _, err := archive.Get(t.Context(), d, row.Key.Hash); !errors.Is(err, archive.ErrNotFound) {
 			t.Fatalf("row %d of a refused batch: %v", row.Key.Timestamp, err)
 		}
 	}

@@ -26,8 +26,19 @@ const (
 	checkFile    = "check.json" // in the output folder, written by make check
 )
 
+// benchCommands is what there is to measure.
+type benchCommands struct {
+	Micro benchCommand `cmd:"" help:"Measure one node without a network, on each path."`
+	Macro benchCommand `cmd:"" help:"Measure two nodes over loopback, on each path."`
+	All   benchCommand `cmd:"" help:"Measure micro and macro."`
+
+	Archive archiveCommand `cmd:"" help:"Measure inserts into archives, beside the bare drivers."`
+	Sync    syncCommand    `cmd:"" help:"Measure what it costs two stores to find what they do not share."`
+}
+
 type benchCommand struct {
-	Scenario string   `arg:"" enum:"micro,macro,all" help:"micro (one node, no network), macro (two nodes over loopback) or all."`
+	Scenario string `kong:"-"` // the command's name: micro, macro or all
+
 	Messages int      `default:"${messages}" help:"Measured messages a run."`
 	Warmup   int      `default:"-1" help:"Messages before them, not counted; -1: ${warmup_micro} in micro, ${warmup_macro} in macro."`
 	Seed     uint64   `default:"${seed}" help:"Seed of the workload."`
@@ -61,6 +72,12 @@ func benchVars() kong.Vars {
 		"discard":      bench.Discard,
 		"paths":        strings.Join(bench.Paths(), ","),
 	}
+}
+
+// AfterApply takes the scenario from the command's name.
+func (b *benchCommand) AfterApply(line *kong.Context) error {
+	b.Scenario = line.Selected().Name
+	return nil
 }
 
 // options returns what the flags say, with everything that is wrong with them.

@@ -34,7 +34,7 @@ func main() {
 
 // commands is what the command line may say.
 type commands struct {
-	Bench          benchCommand          `cmd:"" help:"Run the benchmark's scenarios and write their results."`
+	Bench          benchCommands         `cmd:"" help:"Measure, and write the results."`
 	Baseline       baselineCommand       `cmd:"" help:"Write the baseline document of a result to stdout."`
 	BenchDiff      benchDiffCommand      `cmd:"" help:"Build two commits, run their benchmarks by turns, and compare."`
 	BenchLimits    benchLimitsCommand    `cmd:"" help:"Measure how near the message path comes to what transport, disk and hash allow."`
@@ -84,9 +84,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchVars(),
 		proveZeroVars(),
 		benchDiffVars(),
+		benchStudyVars(),
 		benchScaleVars(),
 		benchTransportVars(),
 		limitsVars(),
+		syncVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)

@@ -47,12 +47,14 @@ func TestInterruptedWritesNothing(t *testing.T) {
 	defer stop()
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	dir := t.TempDir() + "/out"
-	if code := run(ctx, []string{"bench", "micro", "--out", dir}, os.Stderr, os.Stderr); code != exitInterrupted {
-		t.Errorf("exit code %d, want %d", code, exitInterrupted)
-	}
-	if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
-		t.Errorf("the output folder holds %v (%v)", files, err)
+	for _, scenario := range []string{"micro", "sync"} {
+		dir := t.TempDir() + "/out"
+		if code := run(ctx, []string{"bench", scenario, "--out", dir}, os.Stderr, os.Stderr); code != exitInterrupted {
+			t.Errorf("%s: exit code %d, want %d", scenario, code, exitInterrupted)
+		}
+		if files, err := os.ReadDir(dir); err != nil || len(files) > 0 {
+			t.Errorf("%s: the output folder holds %v (%v)", scenario, files, err)
+		}
 	}
 }
 

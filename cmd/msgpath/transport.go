@@ -64,7 +64,7 @@ func isGiven(line *kong.Context, flag string) bool {
 
 // refuseEmpty is an error if a list is given that names nothing, which is not the
 // same as no list.
-func refuseEmpty(line *kong.Context, flag string, list []string) error {
+func refuseEmpty[T any](line *kong.Context, flag string, list []T) error {
 	if len(list) == 0 && isGiven(line, flag) {
 		return fmt.Errorf("--%s: the list is empty", flag)
 	}

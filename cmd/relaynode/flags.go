@@ -23,22 +23,26 @@ import (
 // flags is the command line. Values are checked by options rather than by kong,
 // which would report the first wrong one only.
 type flags struct {
-	Listen      []string `sep:"none" default:"/ip4/0.0.0.0/tcp/60000" placeholder:"MULTIADDR" help:"Listen on this address; may be repeated. Transports: tcp, tcp with ws, udp with quic-v1. Default: ${default}."`
-	Peer        []string `sep:"none" placeholder:"MULTIADDR" help:"Dial this peer, and again whenever it is lost; ends in /p2p/ID; may be repeated."`
-	Security    []string `sep:"," default:"tls,noise" placeholder:"PROTOCOL" help:"Secure connections over tcp and ws with tls, noise or both; the preference of the side that dials decides. Default: ${default}."`
-	Topic       []string `sep:"none" default:"/waku/2/rs/0/0" help:"Relay this pubsub topic; may be repeated. Default: ${default}."`
-	Path        string   `default:"zerocopy" help:"How far a decoded message is shared: baseline, envelope or zerocopy. Default: ${default}."`
-	Hash        string   `default:"blake3" help:"Message hash: blake3 or waku-sha256. All nodes that compare archives need the same. Default: ${default}."`
-	Archive     string   `placeholder:"NAME" help:"Keep messages in sqlite:FILE, or until the node stops in sqlite::memory: or memory. Default: keep none."`
-	Sync        bool     `help:"Compare the archive with those of peers that ask, and exchange what only one side has."`
-	SyncEvery   string   `name:"sync-interval" placeholder:"TIME" help:"With --sync, ask a peer by itself this often, as 5m. Default: never, only answer."`
-	SyncRange   string   `placeholder:"TIME" help:"With --sync, go back so far behind the last full comparison with a peer. Default: 1h."`
-	Identity    string   `placeholder:"FILE" help:"Private key of the node, in libp2p's protobuf form; created when it is not there. Default: a new key at each start."`
-	HTTP        string   `name:"http" placeholder:"HOST:PORT" help:"Serve /metrics, /healthz and /readyz on this loopback address. Default: off."`
-	GOGC        string   `name:"gogc" placeholder:"PERCENT" help:"Collect garbage when the Go heap has grown by this much, or off, which needs a memory limit. Measured: 400 took a quarter more heap with messages of 1 kB; no value had a clear effect on CPU time. Default: environment variable GOGC, or 100."`
-	MemoryLimit string   `placeholder:"SIZE" help:"Collect garbage more often near this much memory, as 512MiB or 2GiB; off for never. It costs nothing until the heap comes near it. Default: environment variable GOMEMLIMIT, or off."`
-	LogLevel    string   `default:"info" placeholder:"LEVEL" help:"Log from this level on: debug, info, warn or error. Debug logs each message. Default: ${default}."`
-	LogForm     string   `name:"log-format" default:"text" placeholder:"FORMAT" help:"Log as text or json. Default: ${default}."`
+	Listen      []string      `sep:"none" default:"/ip4/0.0.0.0/tcp/60000" placeholder:"MULTIADDR" help:"Listen on this address; may be repeated. Transports: tcp, tcp with ws, udp with quic-v1. Default: ${default}."`
+	Peer        []string      `sep:"none" placeholder:"MULTIADDR" help:"Dial this peer, and again whenever it is lost; ends in /p2p/ID; may be repeated."`
+	Security    []string      `sep:"," default:"tls,noise" placeholder:"PROTOCOL" help:"Secure connections over tcp and ws with tls, noise or both; the preference of the side that dials decides. Default: ${default}."`
+	Topic       []string      `sep:"none" default:"/waku/2/rs/0/0" help:"Relay this pubsub topic; may be repeated. Default: ${default}."`
+	Path        string        `default:"zerocopy" help:"How far a decoded message is shared: baseline, envelope or zerocopy. Default: ${default}."`
+	Hash        string        `default:"blake3" help:"Message hash: blake3 or waku-sha256. All nodes that compare archives need the same. Default: ${default}."`
+	Archive     string        `placeholder:"NAME" help:"Keep messages in sqlite:FILE, or until the node stops in sqlite::memory: or memory. Default: keep none."`
+	Window      time.Duration `name:"archive-window" default:"20s" placeholder:"TIME" help:"Store what arrives only if its timestamp is within this much of now; 0s stores any. Default: ${default}."`
+	RetainAge   time.Duration `placeholder:"TIME" help:"Delete archived messages whose timestamps are older, as 720h. Default: never."`
+	RetainCount int64         `placeholder:"N" help:"Keep only this many of the newest messages. Default: all."`
+	RetainSize  string        `placeholder:"SIZE" help:"Keep only this much of the newest messages, as 10GiB. Default: all."`
+	Sync        bool          `help:"Compare the archive with those of peers that ask, and exchange what only one side has."`
+	SyncEvery   time.Duration `name:"sync-interval" placeholder:"TIME" help:"With --sync, ask a peer by itself this often, as 5m. Default: never, only answer."`
+	SyncRange   time.Duration `placeholder:"TIME" help:"With --sync, go back so far behind the last full comparison with a peer. Default: 1h."`
+	Identity    string        `placeholder:"FILE" help:"Private key of the node, in libp2p's protobuf form; created when it is not there. Default: a new key at each start."`
+	HTTP        string        `name:"http" placeholder:"HOST:PORT" help:"Serve /metrics, /healthz and /readyz on this loopback address. Default: off."`
+	GOGC        string        `name:"gogc" placeholder:"PERCENT" help:"Collect garbage when the Go heap has grown by this much, or off, which needs a memory limit. Measured: 400 took a quarter more heap with messages of 1 kB; no value had a clear effect on CPU time. Default: environment variable GOGC, or 100."`
+	MemoryLimit string        `placeholder:"SIZE" help:"Collect garbage more often near this much memory, as 512MiB or 2GiB; off for never. It costs nothing until the heap comes near it. Default: environment variable GOMEMLIMIT, or off."`
+	LogLevel    string        `default:"info" placeholder:"LEVEL" help:"Log from this level on: debug, info, warn or error. Debug logs each message. Default: ${default}."`
+	LogForm     string        `name:"log-format" default:"text" placeholder:"FORMAT" help:"Log as text or json. Default: ${default}."`
 
 	Version kong.VersionFlag `help:"Print the version, and whether this build counts, and exit."`
 }
@@ -49,19 +53,30 @@ func (f flags) options() (node.Options, error) {
 	reach, errPath := relay.ParsePath(f.Path)
 	hash, errHash := message.ParseAlgorithm(f.Hash)
 	o := node.Options{
-		Relay:   relay.Options{Reach: reach, Hash: hash, Topics: f.Topic},
-		Listen:  f.Listen,
-		Peers:   f.Peer,
-		Archive: f.Archive,
-		Sync:    f.Sync,
+		Relay:         relay.Options{Reach: reach, Hash: hash, Topics: f.Topic},
+		Listen:        f.Listen,
+		Peers:         f.Peer,
+		Archive:       f.Archive,
+		ArchiveWindow: f.Window,
+		Sync:          f.Sync,
 
 		Security: f.Security,
 	}
-	var errEvery, errRange error
-	o.SyncOptions.Interval, errEvery = parseTime(f.SyncEvery)
-	o.SyncOptions.Range, errRange = parseTime(f.SyncRange)
-	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash),
-		wrong("--sync-interval", errEvery), wrong("--sync-range", errRange), o.Validate())
+	o.SyncOptions.Interval, o.SyncOptions.Range = f.SyncEvery, f.SyncRange
+	return o, errors.Join(f.check(), wrong("--path", errPath), wrong("--hash", errHash), f.retain(&o), o.Validate())
+}
+
+// retain sets what the archive is to delete.
+func (f flags) retain(o *node.Options) (err error) {
+	o.Retention.Age, o.Retention.Count = f.RetainAge, f.RetainCount
+	if f.RetainSize != "" {
+		o.Retention.Bytes, err = parseSize(f.RetainSize)
+		err = wrong("--retain-size", err)
+	}
+	if f.Archive == "" && (f.RetainAge != 0 || f.RetainCount != 0 || f.RetainSize != "") {
+		err = errors.Join(err, errors.New("--retain-age, --retain-count and --retain-size: there is no --archive"))
+	}
+	return err
 }
 
 // check reports everything wrong with what the node's options do not hold.
@@ -80,18 +95,6 @@ func (f flags) check() error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// parseTime returns the time that text says, 0 for none.
-func parseTime(text string) (time.Duration, error) {
-	if text == "" {
-		return 0, nil
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		return 0, fmt.Errorf("%q: want a time above 0, as 5m or 1h30m", text)
-	}
-	return d, nil
 }
 
 func wrong(flag string, err error) error {

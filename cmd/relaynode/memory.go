@@ -25,7 +25,7 @@ func parseGOGC(text string) (percent int, err error) {
 	return int(n), nil
 }
 
-// sizes are the units of GOMEMLIMIT, the longest names first.
+// sizes are the units of a size, those of GOMEMLIMIT, the longest names first.
 var sizes = []struct {
 	unit  string
 	bytes int64
@@ -37,6 +37,14 @@ func parseMemoryLimit(text string) (bytes int64, err error) {
 	if text == off {
 		return math.MaxInt64, nil
 	}
+	if bytes, err = parseSize(text); err != nil {
+		err = fmt.Errorf("%w, or off", err)
+	}
+	return bytes, err
+}
+
+// parseSize returns a number of bytes, at least 1.
+func parseSize(text string) (bytes int64, err error) {
 	for _, s := range sizes {
 		number, ok := strings.CutSuffix(text, s.unit)
 		if !ok {
@@ -48,7 +56,7 @@ func parseMemoryLimit(text string) (bytes int64, err error) {
 		}
 		return n * s.bytes, nil
 	}
-	return 0, fmt.Errorf("%q: want bytes, as 512MiB or 2GiB, or off", text)
+	return 0, fmt.Errorf("%q: want bytes, as 512MiB or 2GiB", text)
 }
 
 // checkMemory reports everything wrong with the flags of the garbage collector.

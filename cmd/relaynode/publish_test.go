@@ -120,7 +120,7 @@ func send(ctx context.Context, source *node.Node, topic string, i int, ephemeral
 	_, err := source.Relay().Publish(ctx, topic, &pb.WakuMessage{
 		Payload:      fmt.Appendf(nil, "message %d", i),
 		ContentTopic: "/test/1/relaynode/proto",
-		Timestamp:    proto.Int64(int64(i + 1)),
+		Timestamp:    proto.Int64(time.Now().UnixNano()), // else no archive would take it
 		Ephemeral:    proto.Bool(ephemeral),
 	})
 	return err

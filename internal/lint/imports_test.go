@@ -60,7 +60,7 @@ var rules = map[string]rule{
 	}},
 	"bench": {may: []string{
 		"counters", "message/...", "relay", "archive", "archive/sqlite", "archive/postgres",
-		"storesync/...", "filter", "delivery", "node", "verdict", "verdict/limits", "verdict/scale",
+		"storesync/...", "filter", "delivery", "node", "verdict", "verdict/limits", "verdict/scale", "verdict/study",
 	}},
 	"bench/budgets":  {},
 	"verdict":        {may: []string{"counters"}, never: slices.Concat(noLibp2p, noSQL)},
@@ -69,6 +69,7 @@ var rules = map[string]rule{
 	"verdict/report": {may: []string{"counters", "verdict", "verdict/diff", "verdict/gate", "verdict/limits", "verdict/scale"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/limits": {may: []string{"verdict"}, never: slices.Concat(noLibp2p, noSQL)},
 	"verdict/scale":  {may: []string{"verdict"}, never: slices.Concat(noLibp2p, noSQL)},
+	"verdict/study":  {may: []string{"verdict"}, never: slices.Concat(noLibp2p, noSQL)},
 	"crashlab":       {may: []string{"archive/...", "delivery", "message/..."}},
 
 	"cmd/msgpath": {may: []string{

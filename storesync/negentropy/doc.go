@@ -21,7 +21,7 @@
 //
 // It will not move or keep a message, does no I/O, starts no goroutine and
 // needs no closing. A session is used by one goroutine at a time, and
-// its set must not change until it is over: take a copy.
+// its set must not change until it is over: a Snapshot of storesync does not.
 //
 // # Limits
 //
@@ -44,10 +44,11 @@
 // # Costs
 //
 // A step asks the set for one fingerprint for each fingerprint that it reads or
-// writes, and for one Find for each range. A [Vector] sums the ids of the range at
-// each call, so that a step takes time in O(n + k log n), for n items and k ranges;
-// one million ids are summed in a few milliseconds. A step holds the frame that it
-// makes; an Initiator also holds each id that it reported, so as to report it once.
+// writes, and for one Find for each range, so that over a Snapshot of storesync it
+// takes time in O(k log n), for n items and k ranges and ids. A [Vector] sums the
+// ids of the range at each call, in O(n) for a frame; one million ids are summed in
+// a few milliseconds. A step holds the frame that it makes; an Initiator also holds
+// each id that it reported, so as to report it once.
 //
 // # Difference from the reference
 //

@@ -3,28 +3,12 @@ package negentropy_test
 import (
 	"fmt"
 	"log"
+	"math"
 
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/storesync"
 	"github.com/msgpath/msgpath/storesync/negentropy"
 )
-
-// set returns the items of the messages that a store has.
-func set(s *storesync.Set) *negentropy.Vector {
-	var items []negentropy.Item
-	for k := range s.Keys() {
-		item, err := negentropy.ItemOf(k)
-		if err != nil {
-			log.Fatal(err)
-		}
-		items = append(items, item)
-	}
-	v, err := negentropy.NewVector(items)
-	if err != nil {
-		log.Fatal(err)
-	}
-	return v
-}
 
 func Example() {
 	var ours, theirs storesync.Set
@@ -37,11 +21,11 @@ func Example() {
 			theirs.Insert(k)
 		}
 	}
-	initiator, err := negentropy.NewInitiator(set(&ours), negentropy.Limits{})
+	initiator, err := negentropy.NewInitiator(ours.Snapshot(0, math.MaxInt64), negentropy.Limits{})
 	if err != nil {
 		log.Fatal(err)
 	}
-	responder, err := negentropy.NewResponder(set(&theirs), negentropy.Limits{})
+	responder, err := negentropy.NewResponder(theirs.Snapshot(0, math.MaxInt64), negentropy.Limits{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -39,7 +39,7 @@ func BenchmarkSession(b *testing.B) {
 			var s transcript
 			b.ReportAllocs()
 			for b.Loop() {
-				s = reconcile(b, va, vb, limits, limits)
+				s = run(b, va, vb, limits, limits)
 			}
 			if got := len(s.Have) + len(s.Need); got != differences {
 				b.Fatalf("found %d differences, want %d", got, differences)

@@ -65,6 +65,15 @@ func (s *Sum) Add(id *message.Hash) {
 	s[3], _ = bits.Add64(s[3], binary.LittleEndian.Uint64(id[24:]), c)
 }
 
+// Remove takes an id off.
+func (s *Sum) Remove(id *message.Hash) {
+	var b uint64
+	s[0], b = bits.Sub64(s[0], binary.LittleEndian.Uint64(id[0:]), 0)
+	s[1], b = bits.Sub64(s[1], binary.LittleEndian.Uint64(id[8:]), b)
+	s[2], b = bits.Sub64(s[2], binary.LittleEndian.Uint64(id[16:]), b)
+	s[3], _ = bits.Sub64(s[3], binary.LittleEndian.Uint64(id[24:]), b)
+}
+
 // Merge adds another sum.
 func (s *Sum) Merge(o Sum) {
 	var c uint64

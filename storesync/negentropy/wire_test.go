@@ -212,7 +212,15 @@ func TestFingerprint(t *testing.T) {
 		v := vector(t, a)
 		from := rapid.IntRange(0, v.Len()).Draw(t, "from")
 		to := rapid.IntRange(from, v.Len()).Draw(t, "to")
-		total, parts := new(big.Int), [2]Sum{}
+		total, parts, rest := new(big.Int), [2]Sum{}, Sum{}
+		for i := range v.Len() {
+			rest.Add(&v.items[i].ID)
+		}
+		for i := range v.Len() {
+			if i < from || i >= to {
+				rest.Remove(&v.items[i].ID)
+			}
+		}
 		for i := from; i < to; i++ {
 			id := v.At(i).ID
 			parts[i%2].Add(&id)
@@ -224,7 +232,7 @@ func TestFingerprint(t *testing.T) {
 		slices.Reverse(input)
 		digest := sha256.Sum256(appendVarint(input, uint64(to-from)))
 		parts[0].Merge(parts[1])
-		for _, got := range []Fingerprint{v.Fingerprint(from, to), parts[0].Fingerprint(to - from)} {
+		for _, got := range []Fingerprint{v.Fingerprint(from, to), parts[0].Fingerprint(to - from), rest.Fingerprint(to - from)} {
 			if want := Fingerprint(digest[:]); got != want {
 				t.Fatalf("got %x, want %x", got, want)
 			}

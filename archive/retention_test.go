@@ -1,0 +1,109 @@
+package archive_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/msgpath/msgpath/archive"
+	"github.com/msgpath/msgpath/archive/archivetest"
+	"github.com/msgpath/msgpath/message"
+)
+
+// Retention runs when the archive begins and at each interval, by the clock that it
+// is given, and a pass that fails is made up for by the next.
+func TestRetentionRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &failing{Memory: archive.NewMemory()}
+		var rows []archive.Row
+		begin := time.Now()
+		for i := range 10 { // 0 to 9 minutes from now
+			rows = append(rows, archivetest.Numbered(uint64(i), begin.Add(time.Duration(i)*time.Minute).UnixNano(), 8))
+		}
+		if _, err := b.Insert(t.Context(), rows); err != nil {
+			t.Fatal(err)
+		}
+		a := start(t, b, archive.Options{
+			Retention: archive.Retention{Age: 150 * time.Second, Interval: time.Minute}, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+		})
+		for minute := range 14 {
+			b.fail.Store(minute == 5)
+			time.Sleep(time.Minute - time.Second)
+			synctest.Wait()
+			want := min(max(minute-2, 0), 10)
+			if minute == 5 {
+				want = 2
+			}
+			size, err := b.Size(t.Context())
+			if err != nil || size.Messages != int64(10-want) {
+				t.Errorf("minute %d: %d messages, error %v, want %d", minute, size.Messages, err, 10-want)
+			}
+			time.Sleep(time.Second)
+		}
+		if s := a.Stats(); s.Pruned != 10 || s.PruneFailures != 1 || a.Ready() != nil {
+			t.Errorf("pruned %d, %d failures, ready %v", s.Pruned, s.PruneFailures, a.Ready())
+		}
+	})
+}
+
+// failing is a Memory whose deletions fail while the test says so.
+type failing struct {
+	*archive.Memory
+	fail  atomic.Bool
+	panic atomic.Bool
+}
+
+func (f *failing) Delete(ctx context.Context, keys []message.Key) error {
+	if f.panic.Load() {
+		panic("deletion")
+	}
+	if f.fail.Load() {
+		return errors.New("disk is read-only")
+	}
+	return f.Memory.Delete(ctx, keys)
+}
+
+func TestPruneTellsWhatFailed(t *testing.T) {
+	b := &failing{Memory: archive.NewMemory()}
+	a := newArchive(t, b, archive.Options{Retention: archive.Retention{Count: 1}, Logger: slog.New(slog.DiscardHandler)})
+	defer closeArchive(t, a)
+	if _, err := b.Insert(t.Context(), []archive.Row{archivetest.Numbered(1, 1, 8), archivetest.Numbered(2, 2, 8)}); err != nil {
+		t.Fatal(err)
+	}
+	for want, c := range map[string]*atomic.Bool{"read-only": &b.fail, "panicked: deletion": &b.panic} {
+		c.Store(true)
+		if err := a.Prune(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got error %v, want it to say %q", err, want)
+		}
+		c.Store(false)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := a.Prune(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if err := a.Prune(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if s := a.Stats(); s.Pruned != 1 {
+		t.Errorf("pruned %d, want 1", s.Pruned)
+	}
+}
+
+func TestRetentionRefuses(t *testing.T) {
+	err := archive.Options{
+		Window:    -1,
+		Retention: archive.Retention{Age: -1, Count: -1, Bytes: math.MinInt64, Interval: -1, Batch: -1},
+	}.Validate()
+	for _, want := range []string{"Window", "Age", "Count", "Bytes", "Interval", "Batch"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %s", err, want)
+		}
+	}
+}

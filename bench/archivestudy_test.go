@@ -1,0 +1,65 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/msgpath/msgpath/bench"
+)
+
+func smallArchiveStudy(t *testing.T) bench.ArchiveStudyOptions {
+	o := bench.DefaultArchiveStudyOptions()
+	o.Batches, o.Messages, o.Marks, o.Pruned, o.Runs, o.Folder = []int{1, 32}, 200, []int{1000, 2000}, 1500, 1, t.TempDir()
+	return o
+}
+
+func TestArchiveStudy(t *testing.T) {
+	o := smallArchiveStudy(t)
+	s, err := bench.ArchiveStudy(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for i, rows := range []int{2 * 3 * 2, 3 * 2, 3 * 2} { // payloads, archives, batches; marks; with and without retention
+		if got := len(s.Tables[i].Rows); got != rows {
+			t.Errorf("%s: %d rows, want %d", s.Tables[i].Title, got, rows)
+		}
+		for _, row := range s.Tables[i].Rows {
+			for c, v := range row {
+				if n, ok := v.(float64); ok && n <= 0 {
+					t.Errorf("%s: %v: %s is %v", s.Tables[i].Title, row, s.Tables[i].Columns[c].Name, n)
+				}
+			}
+		}
+	}
+	if left, err := os.ReadDir(o.Folder); err != nil || len(left) > 0 {
+		t.Errorf("the study left %v, %v", left, err)
+	}
+}
+
+func TestArchiveStudyEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	o := smallArchiveStudy(t)
+	if _, err := bench.ArchiveStudy(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if left, err := os.ReadDir(o.Folder); err != nil || len(left) > 0 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+func TestArchiveStudyRefuses(t *testing.T) {
+	o := bench.ArchiveStudyOptions{Backends: []string{"mysql:x"}, Batches: []int{0}, Marks: []int{5, 3}, Pruned: -1}
+	_, err := bench.ArchiveStudy(t.Context(), o)
+	for _, want := range []string{"mysql:x", "batches [0]", "messages 0, runs 0, pruned -1", "marks [5 3]"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
