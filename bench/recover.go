@@ -32,11 +32,11 @@ const recoverPause = 7 * time.Second
 
 // RecoverOptions say what [Recover] measures. The zero value is a default.
 type RecoverOptions struct {
-	Messages int         // that a node lacks or is sent too fast; 0: DefaultMessages
-	Profile  Profile     // payload sizes; none: DefaultProfile
-	Runs     int         // of each scenario; 0: DefaultRecoverRuns
-	Seed     uint64      // of the workload; 0: DefaultSeed
-	Reach    relay.Reach // of all nodes
+	Messages int     // that a node lacks or is sent too fast; 0: DefaultMessages
+	Profile  Profile // payload sizes; none: DefaultProfile
+	Runs     int     // of each scenario; 0: DefaultRecoverRuns
+	Seed     uint64  // of the workload; 0: DefaultSeed
+	Path     string  // of all nodes: baseline, envelope or zerocopy; "": zerocopy
 	Hash     message.Algorithm
 
 	CommandLine []string     // told in the result
@@ -47,7 +47,8 @@ type RecoverOptions struct {
 // Validate reports everything wrong with o.
 func (o RecoverOptions) Validate() error {
 	o = o.withDefaults()
-	errs := []error{o.Profile.Validate()}
+	_, err := relay.ParsePath(o.Path)
+	errs := []error{o.Profile.Validate(), err, message.Format{Hash: o.Hash}.Validate()}
 	if o.Messages < 1 {
 		errs = append(errs, fmt.Errorf("bench: recover: %d messages: want at least 1", o.Messages))
 	}
@@ -69,6 +70,9 @@ func (o RecoverOptions) withDefaults() RecoverOptions {
 	}
 	if o.Seed == 0 {
 		o.Seed = DefaultSeed
+	}
+	if o.Path == "" {
+		o.Path = relay.ReachNode.String()
 	}
 	return o
 }
@@ -173,7 +177,8 @@ func recoverOnce(ctx context.Context, o RecoverOptions, scenario string) (r reco
 
 func (n *recovery) node(name string) node.Options {
 	o := node.Options{Archive: "sqlite:" + filepath.Join(n.folder, name+".db"), Sync: true, Listen: []string{loopback}, Logger: n.options.Logger}
-	o.Relay.Reach, o.Relay.Hash = n.options.Reach, n.options.Hash
+	o.Relay.Reach, _ = relay.ParsePath(n.options.Path) // validated
+	o.Relay.Hash = n.options.Hash
 	o.SyncOptions = p2p.Options{Settle: time.Nanosecond}
 	return o
 }

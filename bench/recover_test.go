@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"github.com/msgpath/msgpath/counters"
-	"github.com/msgpath/msgpath/relay"
 )
 
 // A node that was away, and one too slow for gossip, get everything by store-sync,
 // for little more than the payloads: each message is decoded and hashed once where
 // it arrives and encoded once where it is sent.
 func TestRecover(t *testing.T) {
-	s, err := Recover(t.Context(), RecoverOptions{Messages: 100, Runs: 1, Seed: 3, Reach: relay.ReachNode})
+	s, err := Recover(t.Context(), RecoverOptions{Messages: 100, Runs: 1, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +46,8 @@ func TestRecover(t *testing.T) {
 }
 
 func TestRecoverOptions(t *testing.T) {
-	err := RecoverOptions{Messages: -1, Runs: -2}.Validate()
-	for _, want := range []string{"-1 messages", "-2 runs"} {
+	err := RecoverOptions{Messages: -1, Runs: -2, Path: "raw"}.Validate()
+	for _, want := range []string{"-1 messages", "-2 runs", `"raw"`} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want it to say %q", err, want)
 		}

@@ -16,7 +16,7 @@ func (r recoverResult) study(environment verdict.Environment) study.Study {
 		Name:  "recover",
 		Title: "What it costs a node to get what gossip did not bring it",
 		About: []string{
-			"Three nodes with SQLite files, on loopback TCP: A publishes, B stores everything, and C lacks some. Away: C has stopped while the messages passed, and has started again. Slow subscriber: C's application stood still while they passed, so that gossipsub dropped what its queues could not hold. " +
+			"Three nodes with SQLite files, on loopback TCP: A publishes, B stores everything, and C lacks some. Away: C has stopped while the messages passed, and has started again. Slow subscriber: C's application stood still while they passed, so that gossipsub dropped what its queues could not hold; its archive commits one message at a time, which bounds its speed afterwards too. " +
 				"Then C syncs with B. Fetched is the time from the start of the first session to the end of the last; stored, until C's application was given the last message, after its commit. " +
 				"Afterwards all three archives and sync sets were found to hold exactly what was published, each message under the hash recomputed from it.",
 			"Bytes are those of the protocol's streams, both directions, before encryption. The floor is the payloads that C lacked.",
