@@ -56,6 +56,38 @@ func (c tapped) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// Of 5000 messages against none, with a limit on the frames of one side, no frame
+// of either is longer, but for messages (amethyst PR#3871).
+func TestFrameLimit(t *testing.T) {
+	for _, empty := range []Side{Began, Answered} {
+		for _, small := range []Side{Began, Answered} {
+			t.Run(fmt.Sprint(empty, " empty, ", small, " limited"), func(t *testing.T) {
+				shelves := [sides]*shelf{shelfOf(0, 5000), shelfOf(0, 5000)}
+				shelves[empty] = newShelf()
+				var o [sides]Options
+				o[small].FrameBytes = MinFrameBytes
+				ctx, cancel := context.WithTimeout(deadline(t), time.Hour)
+				defer cancel()
+				a, b := offline(t, shelves[Began], o[Began]), offline(t, shelves[Answered], o[Answered])
+				began, answered, rec := converse(ctx, a, b, nil, Began)
+				if began.err != nil || answered.err != nil {
+					t.Fatal(began.err, answered.err)
+				}
+				same(t, shelves[Began], shelves[Answered])
+				longest := 0
+				rec.frames(t, func(_ Side, k kind, body []byte) {
+					if k != kindMessage {
+						longest = max(longest, kindSize+len(body))
+					}
+				})
+				if longest > MinFrameBytes || longest < 1000 {
+					t.Errorf("the longest frame has %d bytes, limit %d", longest, MinFrameBytes)
+				}
+			})
+		}
+	}
+}
+
 // ending is what one side of a session ended with.
 type ending struct {
 	Report
@@ -117,18 +149,25 @@ func (r ending) String() string {
 func (r *recorder) text(t *testing.T) *bytes.Buffer {
 	t.Helper()
 	out := new(bytes.Buffer)
+	r.frames(t, func(by Side, k kind, body []byte) {
+		fmt.Fprintf(out, "%-8v %4d bytes  %v %s\n", by, kindSize+len(body), k, bodyText(k, body))
+	})
+	return out
+}
+
+// frames takes what was written apart.
+func (r *recorder) frames(t *testing.T, each func(Side, kind, []byte)) {
+	t.Helper()
 	for _, turn := range r.turns {
-		for len(turn.bytes) > 0 {
-			n, size, err := varint.FromUvarint(turn.bytes)
-			if err != nil || n == 0 || int(n) > len(turn.bytes)-size {
-				t.Fatalf("%v wrote no frame: %x", turn.by, turn.bytes)
+		for rest := turn.bytes; len(rest) > 0; {
+			n, size, err := varint.FromUvarint(rest)
+			if err != nil || n == 0 || int(n) > len(rest)-size {
+				t.Fatalf("%v wrote no frame: %x", turn.by, rest)
 			}
-			frame := turn.bytes[size : size+int(n)]
-			fmt.Fprintf(out, "%-8v %4d bytes  %v %s\n", turn.by, len(frame), kind(frame[0]), bodyText(kind(frame[0]), frame[1:]))
-			turn.bytes = turn.bytes[size+int(n):]
+			each(turn.by, kind(rest[size]), rest[size+kindSize:size+int(n)])
+			rest = rest[size+int(n):]
 		}
 	}
-	return out
 }
 
 func bodyText(k kind, body []byte) string {
