@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/counters"
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
@@ -78,6 +79,41 @@ func syncAfterAbsence(t *testing.T, reach relay.Reach, hash message.Algorithm) {
 	expectRecovered(t, c, away)
 	if got := counters.Total(counters.Load(counts)); counters.Enabled && got.Decodes != away {
 		t.Errorf("%d decodes of %d messages", got.Decodes, away)
+	}
+}
+
+// What retention deleted here, and a peer still has, is fetched once more, refused,
+// and then left alone (nips PR#540).
+func TestSyncBesideRetention(t *testing.T) {
+	const messages, kept = 20, 5
+	echo := make(app, messages)
+	oa, oc := syncing("memory"), syncing("sqlite::memory:")
+	oa.Relay.AllowNoPeers, oa.Relay.Stages = true, []relay.Stage{echo.stage}
+	oc.Retention = archive.Retention{Count: kept, Interval: time.Hour}
+	seen := make(app, messages)
+	oc.Relay.Stages = []relay.Stage{seen.stage}
+	a, c := run(t, oa), run(t, oc)
+	publish(t, a, shard0, 0, messages)
+	echo.take(t, messages)
+	if err := c.Connect(deadline(t), a.AddrInfo()); err != nil {
+		t.Fatal(err)
+	}
+	for round, want := range []p2p.Report{
+		{Need: messages, Received: messages}, {Need: messages - kept, Received: messages - kept, Refused: messages - kept}, {Need: messages - kept},
+	} {
+		r, err := c.Syncer().Sync(deadline(t), a.ID())
+		if err != nil || r.Need != want.Need || r.Received != want.Received || r.Refused != want.Refused {
+			t.Errorf("round %d: %+v, %v, want %+v", round, r, err, want)
+		}
+		if round == 0 {
+			seen.take(t, messages)
+		}
+		if err := c.Archive().Prune(deadline(t)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := c.SyncSet().Len(); n != kept {
+		t.Errorf("%d kept, want %d", n, kept)
 	}
 }
 
