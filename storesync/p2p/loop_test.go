@@ -162,7 +162,7 @@ func TestOptionsValidate(t *testing.T) {
 		}
 	}
 	for side := range sides {
-		for outcome := range Outcomes {
+		for outcome := range outcomes {
 			if strings.Contains(side.String()+outcome.String(), "(") {
 				t.Errorf("%v %v has no name", side, outcome)
 			}

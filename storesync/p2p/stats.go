@@ -31,14 +31,14 @@ const (
 	Declined                 // one side did not want it
 	Faulted                  // the peer broke the protocol
 	Failed                   // the stream or this side's store failed, or time was up
-	Outcomes                 // how many there are
+	outcomes
 )
 
-var outcomeNames = [Outcomes]string{"completed", "partial", "declined", "faulted", "failed"}
+var outcomeNames = [outcomes]string{"completed", "partial", "declined", "faulted", "failed"}
 
 // String returns the outcome as a metric's label.
 func (o Outcome) String() string {
-	if o < Outcomes {
+	if o < outcomes {
 		return outcomeNames[o]
 	}
 	return fmt.Sprintf("Outcome(%d)", uint8(o))
@@ -63,7 +63,7 @@ type Report struct {
 //
 //	Received = Synced + Refused + Failed + Pending
 type Stats struct {
-	Sessions [sides][Outcomes]uint64 // ended, by who began them and how they ended
+	Sessions [sides][outcomes]uint64 // ended, by who began them and how they ended
 	Running  int                     // sessions that are on
 
 	Rounds            uint64 // of Negentropy, in sessions that this side began
@@ -80,7 +80,7 @@ type Stats struct {
 }
 
 type tallies struct {
-	sessions                                                    [sides][Outcomes]atomic.Uint64
+	sessions                                                    [sides][outcomes]atomic.Uint64
 	rounds, bytesIn, bytesOut                                   atomic.Uint64
 	received, synced, refused, failed, absent, served, unwanted atomic.Uint64
 }
