@@ -6,9 +6,10 @@
 // the archive, joins the topics, closes the channel of [Node.Ready], dials the
 // configured peers and keeps dialing those it loses, and blocks until its
 // context ends or [Node.Close] is called. Then it stops in the order of a
-// message's path: the topics are left and what they accepted is handled, the
-// archive commits what it accepted, the sync set and the application see it, light
-// peers are left, the host closes. A Node runs once. Close returns when everything is free; it
+// message's path: store-sync ends its sessions, the topics are left and what they
+// accepted is handled, the archive commits what it accepted, the sync set and the
+// application see it, light peers are left, the recording ends, the host closes. A
+// Node runs once. Close returns when everything is free; it
 // returns nil, Run has the error.
 //
 // Run returns nil after an orderly stop, and an error when a part failed: a
@@ -33,6 +34,10 @@
 // A node that records ([Options.Record]) hands each message that was accepted to
 // package corpus before the archive and the stages see it, those that it published
 // itself among them. The arrival time is when the topic's handler took it.
+//
+// With Options.Sync the node answers peers that compare their archives with its
+// own, and takes what only they have, through validators, archive and stages; with
+// an interval it asks by itself: see package storesync/p2p.
 //
 // What it will not do: read a configuration file, print, or handle signals; that
 // is the command's. It does not find peers beyond those it is told.

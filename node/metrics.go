@@ -91,6 +91,7 @@ var (
 	descPeers       = desc("connected_peers", "Peers connected.")
 	descArchive     = desc("archive_messages_total", "Messages that the archive accepted and answered, by outcome.", "outcome")
 	descArchiveWait = desc("archive_queue_messages", "Messages accepted and not yet committed.")
+	descRecovered   = desc("recovered_total", "Messages that came by store-sync rather than by gossip.", "topic")
 	descPruned      = desc("archive_pruned_messages_total", "Messages that the retention deleted.")
 	descPruneFails  = desc("archive_prune_failures_total", "Passes of the retention that failed, to be made up for by the next.")
 	descRecorded    = desc("recorded_messages_total", "Messages to record, by outcome.", "outcome")
@@ -144,6 +145,9 @@ func (m *metrics) Collect(metrics chan<- prometheus.Metric) {
 	}
 	if m.node.filter != nil {
 		out.filter(m.node.filter.Stats())
+	}
+	if m.node.syncer != nil {
+		out.sync(m.node.syncer.Stats())
 	}
 }
 
@@ -200,6 +204,7 @@ func (s sink) topic(topic string, t relay.Stats) {
 	s.counter(descPublished, t.PublishDuplicates, topic, "duplicate")
 	s.counter(descPublished, t.PublishNoPeers, topic, "no_peers")
 	s.counter(descPublished, t.PublishRefused, topic, "refused")
+	s.counter(descRecovered, t.Recovered, topic)
 	s.counter(descDelivered, t.Delivered, topic)
 	s.counter(descKnown, t.Known, topic)
 	s.counter(descDropped, t.SendDropped, topic, "outbound_queue")

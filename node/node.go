@@ -19,6 +19,7 @@ import (
 	"github.com/msgpath/msgpath/message"
 	"github.com/msgpath/msgpath/relay"
 	"github.com/msgpath/msgpath/storesync"
+	"github.com/msgpath/msgpath/storesync/p2p"
 )
 
 // Node is one relay node.
@@ -37,6 +38,7 @@ type Node struct {
 	handled   *lru.Cache[message.Hash, struct{}] // what passed the archive; nil: the archive tells
 	recording *corpus.Writer                     // nil: none
 	filter    *filter.Server
+	syncer    *p2p.Syncer
 
 	started  atomic.Bool // Run was called, or Close before it
 	ready    chan struct{}
@@ -105,6 +107,10 @@ func (n *Node) SyncSet() *storesync.Set { return n.set }
 
 // Filter returns the server that pushes to light peers, nil if there is none.
 func (n *Node) Filter() *filter.Server { return n.filter }
+
+// Syncer returns what keeps the archive and those of peers the same, nil without
+// Options.Sync.
+func (n *Node) Syncer() *p2p.Syncer { return n.syncer }
 
 // Run runs the node until ctx ends or Close is called, and returns nil after an
 // orderly stop. It may be called once.
@@ -203,6 +209,9 @@ func (n *Node) assemble(ctx, work context.Context) (err error) {
 	if err == nil {
 		n.relay, err = relay.New(n.host, o)
 	}
+	if err == nil && n.options.Sync {
+		n.syncer, err = n.newSyncer()
+	}
 	return err
 }
 
@@ -229,8 +238,13 @@ func (n *Node) startParts(work context.Context, end func()) (stop func() error) 
 		stopArchive = func() error { return errors.Join(stopRun(), n.archive.Close()) }
 	}
 	stopRelay := start(work, "relay", n.relay.Run, end)
+	stopSync := func() error { return nil }
+	if n.syncer != nil {
+		stopSync = start(work, "store-sync", n.runSyncer, end)
+	}
 	return func() error {
-		err := stopRelay()
+		err := stopSync()
+		err = errors.Join(err, stopRelay())
 		err = errors.Join(err, stopArchive())
 		return errors.Join(err, stopFilter(), stopRecording())
 	}
@@ -277,10 +291,14 @@ func (n *Node) serving(ctx context.Context) {
 
 // readies returns the channels that the parts close when they are ready.
 func (n *Node) readies() []<-chan struct{} {
-	if n.filter == nil {
-		return []<-chan struct{}{n.relay.Ready()}
+	all := []<-chan struct{}{n.relay.Ready()}
+	if n.filter != nil {
+		all = append(all, n.filter.Ready())
 	}
-	return []<-chan struct{}{n.relay.Ready(), n.filter.Ready()}
+	if n.syncer != nil {
+		all = append(all, n.syncer.Ready())
+	}
+	return all
 }
 
 // addresses returns what to give to others to dial this node.

@@ -16,12 +16,13 @@ import (
 	"github.com/msgpath/msgpath/corpus"
 	"github.com/msgpath/msgpath/filter"
 	"github.com/msgpath/msgpath/relay"
+	"github.com/msgpath/msgpath/storesync/p2p"
 )
 
 // Options say what a Node is. The zero value is a node that listens nowhere,
 // knows nobody and joins nothing.
 type Options struct {
-	Relay relay.Options // Counts, Reach, Topics, Stages …; Store is the node's own
+	Relay relay.Options // Counts, Reach, Topics, Stages …; Store and Restore are the node's own
 
 	Identity crypto.PrivKey // nil: a new Ed25519 key, forgotten at the end
 	Listen   []string       // multiaddrs, "/ip4/127.0.0.1/tcp/0", each of which must work; none: dials only
@@ -58,7 +59,12 @@ type Options struct {
 	// messages, before they reach the sync set and the stages. It must not block.
 	Committed func(messages int, took time.Duration, err error)
 
-	Sync bool // keep the set of the archive's messages for store-sync
+	// Sync keeps the set of the archive's messages, answers peers that compare theirs,
+	// and takes what only they have. SyncOptions say when the node asks by itself,
+	// which it does only with an Interval, and bound what a peer may cost. Counts,
+	// Format and Logger are the node's own.
+	Sync        bool
+	SyncOptions p2p.Options
 
 	// Record says where to record the messages that are accepted, as they came over
 	// the wire; without a Path nothing is recorded. Its Logger is the node's if nil.
@@ -71,10 +77,10 @@ type Options struct {
 
 // Validate reports everything wrong with o.
 func (o Options) Validate() error {
-	errs := []error{o.Relay.Validate()}
+	errs := []error{o.Relay.Validate(), o.SyncOptions.Validate()}
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("node: options: "+format, args...)) }
-	if o.Relay.Store != nil {
-		bad("Relay.Store is set; the node sets it from Archive")
+	if o.Relay.Store != nil || o.Relay.Restore != nil {
+		bad("Relay.Store or Relay.Restore is set; the node sets them from Archive")
 	}
 	for i, l := range o.Listen {
 		if _, err := multiaddr.NewMultiaddr(l); err != nil {
@@ -98,6 +104,9 @@ func (o Options) Validate() error {
 	}
 	if o.Filter != nil {
 		errs = append(errs, o.Filter.Validate())
+	}
+	if !o.Sync && o.SyncOptions.Interval != 0 {
+		bad("SyncOptions.Interval %v without Sync", o.SyncOptions.Interval)
 	}
 	if o.ArchiveQueue < 0 {
 		bad("ArchiveQueue %d is negative", o.ArchiveQueue)

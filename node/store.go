@@ -96,7 +96,7 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 	n.archive, err = archive.New(backend, archive.Options{
 		Queue:   n.options.ArchiveQueue,
 		Batch:   n.options.ArchiveBatch,
-		Stored:  func(env *message.Envelope, err error) { n.relay.Stored(work, env, n.outcome(env, err)) },
+		Stored:  func(env *message.Envelope, err error) { n.stored(work, env, err) },
 		Observe: n.committed,
 		Logger:  n.logger,
 
@@ -107,7 +107,7 @@ func (n *Node) openArchive(ctx, work context.Context, o *relay.Options) error {
 	if err != nil {
 		return errors.Join(err, backend.Close())
 	}
-	o.Store = n.archive.Store
+	o.Store, o.Restore = n.archive.Store, n.archive.Restore
 	return nil
 }
 
@@ -116,6 +116,18 @@ func (n *Node) committed(messages int, took time.Duration, err error) {
 	if n.options.Committed != nil {
 		n.options.Committed(messages, took, err)
 	}
+}
+
+// stored tells the relay first, which puts the message into the sync set.
+func (n *Node) stored(ctx context.Context, env *message.Envelope, err error) {
+	n.relay.Stored(ctx, env, n.outcome(env, err))
+	if n.syncer == nil {
+		return
+	}
+	if errors.Is(err, archive.ErrDuplicate) {
+		err = nil // it is there, however it came
+	}
+	n.syncer.Stored(env, err)
 }
 
 // pruned takes out of the sync set what the archive deleted.

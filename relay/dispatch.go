@@ -28,7 +28,7 @@ func (j *topic) handle(ctx context.Context, m *pubsub.Message) {
 	if j.relay.opts.Reach >= ReachDispatch {
 		_, _ = env.Hash(siteEnvelope) // once, up front, for the whole dispatch
 	}
-	j.dispatch(ctx, env)
+	_ = j.dispatch(ctx, env, j.relay.opts.Store) // counted and logged
 }
 
 // take takes what came along with m out of it, and returns the Envelope, nil if
@@ -51,16 +51,18 @@ func (j *topic) take(m *pubsub.Message) *message.Envelope {
 	return nil
 }
 
-// dispatch hands a decoded message to the store, or to the stages if there is
-// none.
-func (j *topic) dispatch(ctx context.Context, env *message.Envelope) {
-	if j.relay.opts.Store == nil {
+// dispatch hands a decoded message to a store, or to the stages if there is none.
+// The error is the store's, and is counted.
+func (j *topic) dispatch(ctx context.Context, env *message.Envelope, store Stage) error {
+	if store == nil {
 		j.relay.finish(ctx, j.tallies, env)
-		return
+		return nil
 	}
-	if err := j.relay.opts.Store(ctx, j.relay.share(env)); err != nil {
+	err := store(ctx, j.relay.share(env))
+	if err != nil {
 		j.relay.unstored(j.tallies, env, err)
 	}
+	return err
 }
 
 // Stored is called by the store, once for each message it was handed and did

@@ -9,6 +9,9 @@
 // At [ReachNode] the gossip id and the message hash share one pass over the
 // payload, and a published message is hashed by the validator.
 //
+// A message that came another way than by gossip passes the validators, the
+// handler's store and the stages too, by [Relay.Receive].
+//
 // How far one message.Envelope is carried along that path is one value,
 // [Reach], and this package alone reads it. No consumer knows which it is.
 //
@@ -26,7 +29,7 @@
 // gossipsub drops messages in several places without an error. [Stats] counts
 // each of them by cause, so that for one node and topic
 //
-//	Received - Duplicates + Published = Delivered + Known + Rejected + Dropped
+//	Received - Duplicates + Published + Recovered = Delivered + Known + Rejected + Dropped
 //
 // holds whenever no message is under way: once the store has answered for all it
 // was handed, and without exception for a topic that was left and a Relay that

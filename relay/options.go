@@ -70,8 +70,11 @@ type Options struct {
 
 	// Store is handed each accepted message and later reports its outcome by
 	// calling Stored. Nil: nothing is stored and the stages run at once.
-	Store  Stage
-	Stages []Stage // run in order on each message once it is stored
+	Store Stage
+	// Restore is handed what Receive accepts, in place of Store: such a message may
+	// be older than any that Store would take. It calls Stored too. Nil: Store.
+	Restore Stage
+	Stages  []Stage // run in order on each message once it is stored
 
 	// AllowNoPeers lets Publish succeed with nobody in the topic's mesh.
 	AllowNoPeers bool

@@ -20,6 +20,7 @@ var (
 	ErrJoined    = errors.New("topic is joined already")
 	ErrNoPeers   = errors.New("nobody is in the topic's mesh")
 	ErrDuplicate = errors.New("message is known already")
+	ErrRejected  = errors.New("message is rejected") // by Receive: by its limits or a validator
 	ErrClosed    = errors.New("relay is closed")
 )
 

@@ -246,7 +246,7 @@ func (n *node) settle() {
 
 func checkBalance(t testing.TB, s Stats) {
 	t.Helper()
-	in := s.Received - s.Duplicates + s.Published
+	in := s.Received - s.Duplicates + s.Published + s.Recovered
 	if out := s.Delivered + s.Known + s.Rejected() + s.Dropped(); in != out {
 		t.Errorf("topic %s does not balance: in %d, out %d: %+v", s.Topic, in, out, s)
 	}

@@ -62,6 +62,8 @@ type Stats struct {
 	Written                 uint64 // copies of Sent written to peers' streams; the rest is queued, or lost with its peer
 	SendDropped             uint64 // copies that a full outbound queue dropped, or that had no queue
 
+	Recovered, RecoveredBytes uint64 // handed to Receive
+
 	Published, PublishedBytes uint64 // accepted by Publish
 	PublishDuplicates         uint64 // Publish answered ErrDuplicate
 	PublishNoPeers            uint64 // Publish answered ErrNoPeers
@@ -90,6 +92,7 @@ func (s Stats) sum(rejects bool) (n uint64) {
 
 type tallies struct {
 	received, receivedBytes, duplicates, sent, sentBytes, written, sendDropped   atomic.Uint64
+	recovered, recoveredBytes                                                    atomic.Uint64
 	published, publishedBytes, publishDuplicates, publishNoPeers, publishRefused atomic.Uint64
 	delivered, known                                                             atomic.Uint64
 	causes                                                                       [causes]atomic.Uint64
@@ -103,6 +106,7 @@ func (t *tallies) load(topic string) Stats {
 		Received: t.received.Load(), ReceivedBytes: t.receivedBytes.Load(), Duplicates: t.duplicates.Load(),
 		Sent: t.sent.Load(), SentBytes: t.sentBytes.Load(), SendDropped: t.sendDropped.Load(),
 		Written:   t.written.Load(),
+		Recovered: t.recovered.Load(), RecoveredBytes: t.recoveredBytes.Load(),
 		Published: t.published.Load(), PublishedBytes: t.publishedBytes.Load(),
 		PublishDuplicates: t.publishDuplicates.Load(), PublishNoPeers: t.publishNoPeers.Load(),
 		PublishRefused: t.publishRefused.Load(),

@@ -65,6 +65,18 @@ func (j *topic) refuse(m *pubsub.Message, local *published, cause Cause, err err
 // examine decodes what peers sent, while what this node published was checked
 // when it was sealed, and asks the validators. It returns what refused m.
 func (j *topic) examine(ctx context.Context, m *pubsub.Message, env *message.Envelope, local *published) (Cause, error) {
+	if cause, err := j.check(ctx, env); err != nil {
+		return cause, err
+	}
+	if local == nil && j.relay.opts.Reach >= ReachNode {
+		m.ValidatorData = env
+	}
+	return 0, nil
+}
+
+// check decodes a message, unless it is, and asks the validators. It returns what
+// refused it.
+func (j *topic) check(ctx context.Context, env *message.Envelope) (Cause, error) {
 	if counters.Enabled {
 		defer counters.Label(j.relay.opts.Counts, siteValidator).End()
 	}
@@ -74,13 +86,7 @@ func (j *topic) examine(ctx context.Context, m *pubsub.Message, env *message.Env
 	if _, err := env.Message(siteValidator); err != nil {
 		return rejection(err), err
 	}
-	if cause, err := j.consult(ctx, env); err != nil {
-		return cause, err
-	}
-	if local == nil && j.relay.opts.Reach >= ReachNode {
-		m.ValidatorData = env
-	}
-	return 0, nil
+	return j.consult(ctx, env)
 }
 
 func (j *topic) incoming(m *pubsub.Message, local *published) *message.Envelope {

@@ -34,6 +34,7 @@ type benchCommands struct {
 
 	Archive archiveCommand `cmd:"" help:"Measure inserts into archives, beside the bare drivers."`
 	Sync    syncCommand    `cmd:"" help:"Measure what it costs two stores to find what they do not share."`
+	Recover recoverCommand `cmd:"" help:"Measure how a node gets by store-sync what gossip did not bring it."`
 }
 
 type benchCommand struct {

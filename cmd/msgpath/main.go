@@ -89,6 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) (code int
 		benchTransportVars(),
 		limitsVars(),
 		syncVars(),
+		recoverVars(),
 	)
 	if err != nil {
 		fmt.Fprintln(stderr, "msgpath:", err)

@@ -36,7 +36,9 @@ type flags struct {
 	RetainAge   time.Duration `placeholder:"TIME" help:"Delete archived messages whose timestamps are older, as 720h. Default: never."`
 	RetainCount int64         `placeholder:"N" help:"Keep only this many of the newest messages. Default: all."`
 	RetainSize  string        `placeholder:"SIZE" help:"Keep only this much of the newest messages, as 10GiB. Default: all."`
-	Sync        bool          `help:"Keep the sync set of the archive's messages."`
+	Sync        bool          `help:"Compare the archive with those of peers that ask, and exchange what only one side has."`
+	SyncEvery   time.Duration `name:"sync-interval" placeholder:"TIME" help:"With --sync, ask a peer by itself this often, as 5m. Default: never, only answer."`
+	SyncRange   time.Duration `placeholder:"TIME" help:"With --sync, go back so far behind the last full comparison with a peer. Default: 1h."`
 	Filter      bool          `help:"Push to light peers that subscribe over Waku's filter protocol; 100 at most."`
 	Record      string        `placeholder:"FILE" help:"Record the messages that are accepted in FILE, as they came over the wire, to measure with them: msgpath bench --corpus. Default: record none."`
 	RecordSize  string        `default:"256MiB" placeholder:"SIZE" help:"Most bytes of a recording; then FILE becomes FILE.1, and so on. Default: ${default}."`
@@ -68,6 +70,7 @@ func (f flags) options() (node.Options, error) {
 		Security: f.Security,
 		Record:   corpus.Options{Path: f.Record, MaxBytes: size, Files: f.RecordFiles},
 	}
+	o.SyncOptions.Interval, o.SyncOptions.Range = f.SyncEvery, f.SyncRange
 	if f.Filter {
 		o.Filter = new(filter.Options)
 	}

@@ -41,7 +41,7 @@ var sourceMutants = []sourceMutant{
 	{
 		"the validator copies every message and nobody counts it", "relay/validate.go",
 		"if _, err := env.Message(siteValidator); err != nil {",
-		"if len(append([]byte(nil), m.GetData()...)) == 0 {\n\t\treturn 0, nil\n\t}\n\tif _, err := env.Message(siteValidator); err != nil {",
+		"if len(append([]byte(nil), env.Bytes()...)) == 0 {\n\t\treturn 0, nil\n\t}\n\tif _, err := env.Message(siteValidator); err != nil {",
 		[]string{byMemory},
 	},
 }
