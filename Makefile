@@ -81,6 +81,15 @@ bench-scale: build ## measure how cost grows with messages, sizes, window, topic
 bench-transport: build ## measure what options of transport and gossipsub bring
 	@mkdir -p out && bin/msgpath bench-transport --out out/transport.json
 
+# What needs PostgreSQL has a private server, where it is installed.
+.PHONY: benchmarks
+benchmarks: build ## measure archives, store-sync, recovery and light peers; write docs/benchmarks; about 25 minutes
+	@mkdir -p docs/benchmarks
+	.ci/with-postgres bash -c 'bin/msgpath bench archive --archive="memory,sqlite::memory:,sqlite:FILE,$$MSGPATH_POSTGRES" --out docs/benchmarks'
+	bin/msgpath bench sync --out docs/benchmarks
+	bin/msgpath bench recover --out docs/benchmarks
+	bin/msgpath bench filter --out docs/benchmarks
+
 .PHONY: performance
 performance: build ## write docs/performance.md from make bench-limits, bench-scale and bench-transport
 	@mkdir -p docs/img
@@ -95,7 +104,7 @@ baseline: build ## run the benchmark; write docs/baseline.md and the output in R
 	@bin/msgpath gate --budget=bench/budgets/counts.yaml out/bench.json > out/counts.txt || { cat out/counts.txt; exit 1; }
 	bin/msgpath report out/bench.json -o out/report.html --svg out/plots
 	mkdir -p docs/img && cp out/plots/counts.svg out/plots/throughput.svg docs/img/
-	bin/msgpath baseline out/bench.json --plots img > out/baseline.md
+	bin/msgpath baseline out/bench.json --plots img --filter docs/benchmarks/filter.json > out/baseline.md
 	mv out/baseline.md docs/baseline.md
 	@$(call fill,output,out/output.txt)
 
@@ -121,7 +130,7 @@ build: need-go ## build bin/msgpath, which counts, and bin/relaynode, which does
 	@go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
 
 # Packages of which the race detector watches only the build that counts.
-slow = bench|cmd/msgpath
+slow = ./archive/postgres ./archive/sqlite ./bench ./cmd/msgpath
 
 .PHONY: test
 test: need-go need-gcc ## test both builds with the race detector
@@ -132,15 +141,15 @@ test: need-go need-gcc ## test both builds with the race detector
 	for t in $(builds); do \
 	  for dir in . counters bench/peers; do \
 	    packages=./...; but=; \
-	    if [ $$dir$$t = .none ]; then packages="$$(go list ./... | grep -vxE '$(module)/($(slow))')"; but=", without $(slow)"; fi; \
+	    if [ $$dir$$t = .none ]; then packages="$$(go list ./... | grep -vxFf <(go list $(slow)))"; but=", without $(slow)"; fi; \
 	    echo "# $$dir: go test -race -shuffle=on -tags=$${t#none} ./...$$but" >&2; \
 	    (cd $$dir && go test -json -race -shuffle=on -timeout=9m -tags=$${t#none} $$packages) || status=1; \
 	  done; \
 	  echo "# allocations, which the race detector changes: go test -tags=$${t#none} ./message" >&2; \
 	  go test -json -run=Alloc -tags=$${t#none} ./message || status=1; \
 	done; \
-	echo "# what starts many nodes, here without the race detector: go test -shuffle=on ./bench ./cmd/msgpath" >&2; \
-	go test -json -shuffle=on -timeout=9m ./bench ./cmd/msgpath || status=1; \
+	echo "# what takes long, here without the race detector: go test -shuffle=on $(slow)" >&2; \
+	go test -json -shuffle=on -timeout=9m $(slow) || status=1; \
 	echo "# what takes too long with the race detector: go test -tags=$(tag) -run=Scripts/performance ./cmd/msgpath" >&2; \
 	go test -json -tags=$(tag) -run=Scripts/performance ./cmd/msgpath || status=1; \
 	(cd tools && go test -json ./...) || status=1; \

@@ -47,6 +47,7 @@ type Context struct {
 	BaselineDoc       []byte // docs/baseline.md, nil if there is none
 	BaselineCommitted bool   // BaselineDoc is what the checked-out commit has, to the byte
 	Plots             string // folder of counts.svg and throughput.svg for the baseline document, "" for none
+	Filter            string // a Markdown table of runs with light peers for it, "" for none
 }
 
 // Check is the result of one "make check".

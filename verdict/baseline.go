@@ -31,7 +31,7 @@ var baselineTemplate = template.Must(template.New("baseline.md").Funcs(template.
 // no run, or without counts is no baseline: an error says which. A document from
 // which the counts cannot be read back is an error too.
 //
-// Only c.Check and c.Plots are used. The document cannot be compared with itself, nor know
+// Only c.Check, c.Plots and c.Filter are used. The document cannot be compared with itself, nor know
 // whether it is committed: of [CriterionDocument] it says that.
 func WriteBaseline(w io.Writer, r Result, c Context) error {
 	doc, err := makeBaseline(r, c)
@@ -96,7 +96,7 @@ func renderBaseline(r Result, c Context) ([]byte, error) {
 	document := &criteria[CriterionDocument-1]
 	document.Verdict, document.Evidence = NotApplicable, "this is the document; its counts are this run's"
 	err := baselineTemplate.Execute(&out, baseline{
-		Result: r, CSV: csv.String(), Human: humanBlock(r), Criteria: criteria, Plots: c.Plots,
+		Result: r, CSV: csv.String(), Human: humanBlock(r), Criteria: criteria, Plots: c.Plots, Filter: c.Filter,
 	})
 	return out.Bytes(), err
 }
@@ -107,6 +107,7 @@ type baseline struct {
 	CSV, Human string
 	Criteria   []Criterion
 	Plots      string // folder of the plots, "" for a document without
+	Filter     string // a Markdown table of runs with light peers, "" for a document without
 }
 
 // Modules returns "path version" of the modules on which the figures depend.

@@ -33,6 +33,7 @@ type benchCommands struct {
 	All   benchCommand `cmd:"" help:"Measure micro and macro."`
 
 	Archive archiveCommand `cmd:"" help:"Measure inserts into archives, beside the bare drivers."`
+	Filter  filterCommand  `cmd:"" help:"Measure what light peers cost a node that pushes to them."`
 	Sync    syncCommand    `cmd:"" help:"Measure what it costs two stores to find what they do not share."`
 	Recover recoverCommand `cmd:"" help:"Measure how a node gets by store-sync what gossip did not bring it."`
 }

@@ -32,6 +32,7 @@ func benchStudyVars() kong.Vars {
 		"study_marks":    joinInts(o.Marks),
 		"study_pruned":   strconv.Itoa(o.Pruned),
 		"study_runs":     strconv.Itoa(o.Runs),
+		"filter_peers":   joinInts(bench.DefaultFilterPeers()),
 	}
 }
 
@@ -59,6 +60,34 @@ func (c *archiveCommand) Run(ctx context.Context, out *output) error {
 	s, err := bench.ArchiveStudy(ctx, o)
 	if err != nil {
 		return err
+	}
+	return c.finish(out.stdout, s)
+}
+
+type filterCommand struct {
+	Peers    []int  `default:"${filter_peers}" help:"Numbers of light peers, comma separated."`
+	Messages int    `default:"${messages}" help:"Measured messages a run."`
+	Runs     int    `default:"${runs}" help:"Runs of each scenario on each path, interleaved."`
+	Seed     uint64 `default:"${seed}" help:"Seed of the workload."`
+
+	studyFlags
+}
+
+// Run measures, writes the files and prints the table.
+func (c *filterCommand) Run(ctx context.Context, out *output) error {
+	o := bench.FilterStudyOptions{
+		Peers: c.Peers, Messages: c.Messages, Runs: c.Runs, Seed: c.Seed,
+		CommandLine: append([]string{"msgpath"}, out.args...), Progress: out.stderr,
+	}
+	if err := o.Validate(); err != nil {
+		return err
+	}
+	if err := c.claim("filter"); err != nil {
+		return err
+	}
+	s, err := bench.FilterStudy(ctx, o)
+	if err != nil {
+		return out.unusable(err)
 	}
 	return c.finish(out.stdout, s)
 }

@@ -137,6 +137,9 @@ func (t Table) writer() table.Writer {
 	return w
 }
 
+// Markdown returns the table alone, without its title.
+func (t Table) Markdown() string { return t.writer().RenderMarkdown() }
+
 // numeric reports whether a column has no words.
 func (t Table) numeric(column int) bool {
 	for _, row := range t.Rows {
@@ -182,7 +185,7 @@ func WriteMarkdown(w io.Writer, s Study) error {
 			fmt.Fprintf(b, "%s\n\n", p)
 		}
 		for _, t := range s.Tables {
-			fmt.Fprintf(b, "## %s\n\n%s\n\n", t.Title, t.writer().RenderMarkdown())
+			fmt.Fprintf(b, "## %s\n\n%s\n\n", t.Title, t.Markdown())
 		}
 		for _, n := range s.Notes {
 			fmt.Fprintf(b, "Note: %s\n\n", n)
