@@ -40,7 +40,7 @@ var mutants = []mutant{
 	{
 		file: "archive/archive.go", old: "	if m.GetEphemeral() {\n",
 		new:  "	if h := message.Blake3.Sum(env.Topic(), m); h == (message.Hash{}) || m.GetEphemeral() {\n",
-		want: "hash not counted: message.Algorithm.Sum in newItem (called from (*Archive).Store):",
+		want: "hash not counted: message.Algorithm.Sum in newItem (called from (*Archive).store):",
 	},
 	{
 		file: "archive/memory.go", old: "counters.Copy(r.counts, siteRetain, len(payload))", new: "_ = siteRetain",
