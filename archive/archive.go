@@ -123,7 +123,7 @@ type Archive struct {
 	refusal error // why nothing more is accepted; nil: it is
 	failure error // of the last insert; nil: it worked
 	stats   Stats
-	floor   message.Key // the highest key that retention deleted
+	floor   *message.Key // the oldest key that is kept, while there is no room for older ones
 }
 
 type item struct {

@@ -38,7 +38,8 @@
 // With Options.Window, Store takes only messages from about now, and refuses others
 // with an error that wraps [ErrTimestamp]: so nobody who chose a time far ahead is
 // the latest for ever. [Archive.Restore] is for messages that other archives had: any
-// age goes, but nothing from ahead, and nothing that the retention has passed by.
+// age goes, but nothing from ahead, and nothing that the retention would delete next
+// ([Archive.Oldest]).
 //
 // Options.Retention deletes by age, by number and by size, each for itself, from the
 // oldest on and to the exact bound, in batches beside the inserts: one batch is what

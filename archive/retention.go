@@ -89,7 +89,7 @@ func (a *Archive) Prune(ctx context.Context) error {
 			return fmt.Errorf("archive: prune: %w", err)
 		}
 		if n == 0 {
-			return nil
+			return nil // and the floor is known
 		}
 		pause := time.NewTimer(time.Since(start)) // half of the time is others'
 		select {
@@ -111,6 +111,9 @@ func (a *Archive) pruneBatch(ctx context.Context) (n int, err error) {
 		}
 	}()
 	keys, err := a.unkept(ctx)
+	if err == nil && len(keys) == 0 {
+		err = a.findFloor(ctx)
+	}
 	if err != nil || len(keys) == 0 {
 		return 0, err
 	}
@@ -119,9 +122,6 @@ func (a *Archive) pruneBatch(ctx context.Context) (n int, err error) {
 	}
 	a.mu.Lock()
 	a.stats.Pruned += uint64(len(keys))
-	if last := keys[len(keys)-1]; last.Compare(a.floor) > 0 {
-		a.floor = last
-	}
 	a.mu.Unlock()
 	a.options.Pruned(keys)
 	return len(keys), nil
@@ -172,4 +172,48 @@ func (a *Archive) over(ctx context.Context) (Size, error) {
 		over.Bytes = size.Bytes - r.Bytes
 	}
 	return over, nil
+}
+
+// room is what must be left under Retention.Bytes for a message of any size.
+const room = message.DefaultMaxSize
+
+// findFloor notes the oldest key that is kept, if Count or Bytes leave no room for an
+// older one. Nothing is to be deleted.
+func (a *Archive) findFloor(ctx context.Context) error {
+	r := a.options.Retention
+	over, err := a.over(ctx)
+	if err != nil {
+		return err
+	}
+	var floor *message.Key
+	if r.Count > 0 && over.Messages >= 0 || r.Bytes > 0 && over.Bytes > -room {
+		oldest, err := a.backend.Select(ctx, Selection{Limit: 1})
+		if err != nil {
+			return err
+		}
+		if len(oldest) > 0 {
+			floor = &oldest[0].Key
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.floor = floor
+	return nil
+}
+
+// Oldest returns the timestamp, in Unix nanoseconds, below which Restore takes
+// nothing: what is older would be the next to be deleted. It is known once the
+// retention has looked for the first time; until then, and without a retention, it
+// is the lowest there is.
+func (a *Archive) Oldest() int64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	oldest := int64(math.MinInt64)
+	if a.floor != nil {
+		oldest = a.floor.Timestamp
+	}
+	if age := a.options.Retention.Age; age > 0 {
+		oldest = max(oldest, a.options.Now().Add(-age).UnixNano())
+	}
+	return oldest
 }

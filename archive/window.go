@@ -24,13 +24,8 @@ func (a *Archive) checkOld(it item) error {
 	if d := a.ahead(it); a.options.Window > 0 && d > a.options.Window {
 		return fmt.Errorf("%w: %v from now, want at most %v", ErrTimestamp, d, a.options.Window)
 	}
-	if age := a.options.Retention.Age; age > 0 && a.ahead(it) < -age {
-		return fmt.Errorf("%w: older than %v", ErrTimestamp, age)
-	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if it.row.Key.Compare(a.floor) <= 0 && a.stats.Pruned > 0 {
-		return fmt.Errorf("%w: retention deleted up to %d", ErrTimestamp, a.floor.Timestamp)
+	if oldest := a.Oldest(); it.row.Key.Timestamp < oldest {
+		return fmt.Errorf("%w: retention keeps what is from %d or later", ErrTimestamp, oldest)
 	}
 	return nil
 }

@@ -65,16 +65,28 @@ func requireTaken(t *testing.T, what string, err error, want bool) {
 	}
 }
 
-// What retention deleted is not taken back from others, who may offer it each time
-// (nostr-protocol/nips#540).
+// What retention would delete next is not taken from others, who may offer it each
+// time (nostr-protocol/nips#540), nor after a restart, when nothing was deleted yet.
 func TestRestoreRefusesWhatRetentionDeletes(t *testing.T) {
 	now := time.Unix(0, 1000)
-	for name, r := range map[string]archive.Retention{"age": {Age: 500}, "count": {Count: 2}} {
+	for name, c := range map[string]struct {
+		retention archive.Retention
+		stored    []int64
+		oldest    int64
+	}{
+		"age":            {archive.Retention{Age: 500}, []int64{0, 300, 600, 900}, 500},
+		"count":          {archive.Retention{Count: 2}, []int64{0, 300, 600, 900}, 600},
+		"count, restart": {archive.Retention{Count: 2}, []int64{600, 900}, 600},
+		"count, room":    {archive.Retention{Count: 3}, []int64{600, 900}, math.MinInt64},
+		"bytes":          {archive.Retention{Bytes: 100}, []int64{0, 300, 600, 900}, 900},
+		"bytes, room":    {archive.Retention{Bytes: 1 << 20}, []int64{0, 300, 600, 900}, math.MinInt64},
+		"none":           {archive.Retention{}, []int64{0}, math.MinInt64},
+	} {
 		b := archive.NewMemory()
-		a := newArchive(t, b, archive.Options{Retention: r, Now: func() time.Time { return now }})
+		a := newArchive(t, b, archive.Options{Retention: c.retention, Now: func() time.Time { return now }})
 		var rows []archive.Row
-		for i := range 4 {
-			rows = append(rows, archivetest.Numbered(uint64(i), int64(i)*300, 8)) // 0, 300, 600, 900
+		for i, stamp := range c.stored {
+			rows = append(rows, archivetest.Numbered(uint64(i), stamp, 8))
 		}
 		if _, err := b.Insert(t.Context(), rows); err != nil {
 			t.Fatal(err)
@@ -82,15 +94,11 @@ func TestRestoreRefusesWhatRetentionDeletes(t *testing.T) {
 		if err := a.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if s := a.Stats(); s.Pruned != 2 {
-			t.Errorf("%s: pruned %d, want 2", name, s.Pruned)
+		if got := a.Oldest(); got != c.oldest {
+			t.Errorf("%s: oldest %d, want %d", name, got, c.oldest)
 		}
-		for _, c := range []struct {
-			timestamp int64
-			want      bool
-		}{{0, false}, {299, false}, {301, name == "count"}, {600, true}} {
-			err := a.Restore(t.Context(), seal(t, &pb.WakuMessage{Timestamp: &c.timestamp}))
-			requireTaken(t, name, err, c.want)
+		for _, stamp := range []int64{0, 299, 499, 500, 599, 600, 899, 900} {
+			requireTaken(t, name, a.Restore(t.Context(), seal(t, &pb.WakuMessage{Timestamp: &stamp})), stamp >= c.oldest)
 		}
 		closeArchive(t, a)
 	}
