@@ -30,7 +30,7 @@ type Options struct {
 	// with nil once it is committed and was new (or is ephemeral, and so never
 	// stored), ErrDuplicate if its hash was there before, another error if it is
 	// not stored. It runs on Run's goroutine, and holds up the next commit; it
-	// must not call Store or Close. nil: nobody is told.
+	// must not call Store, Prune or Close. nil: nobody is told.
 	Stored func(*message.Envelope, error)
 
 	// Observe is called after each transaction with its number of messages, the
@@ -46,8 +46,8 @@ type Options struct {
 	Retention Retention // what is deleted again; the zero Retention keeps everything
 
 	// Pruned is called after each deletion of the retention with the deleted keys, on
-	// a goroutine of Run's, and holds up the next commit; it must not call Store or
-	// Close. nil: nobody is told.
+	// a goroutine of Run's, and holds up the next commit; it must not call Store, Prune
+	// or Close. nil: nobody is told.
 	Pruned func([]message.Key)
 
 	Now    func() time.Time // for Window and Retention; nil: time.Now

@@ -59,8 +59,9 @@
 // A failed insert is answered, counted, logged when it is the first in a row, and
 // ends readiness ([Archive.Ready]) until an insert works. The Archive does not try it
 // again; a backend may within its Insert, and says meanwhile that it is not ready.
-// A panic of the backend ends Run with an error, and the archive for good. A failed
-// deletion is counted and logged, and made up for by the next.
+// A panic of the backend in an insert ends Run with an error, and the archive for
+// good. A deletion that fails or panics is counted and logged, and made up for by the
+// next look.
 //
 // # Limits
 //

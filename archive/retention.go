@@ -101,23 +101,13 @@ func (a *Archive) Prune(ctx context.Context) error {
 	}
 }
 
-// pruneBatch deletes one batch of what is not kept and returns its length.
-func (a *Archive) pruneBatch(ctx context.Context) (n int, err error) {
+// pruneBatch deletes one batch of what is not kept, tells of it, and returns its
+// length.
+func (a *Archive) pruneBatch(ctx context.Context) (int, error) {
 	a.changing.Lock()
 	defer a.changing.Unlock()
-	defer func() {
-		if v := recover(); v != nil {
-			err = a.panicked(v)
-		}
-	}()
-	keys, err := a.unkept(ctx)
-	if err == nil && len(keys) == 0 {
-		err = a.findFloor(ctx)
-	}
+	keys, err := a.deleteUnkept(ctx)
 	if err != nil || len(keys) == 0 {
-		return 0, err
-	}
-	if err := a.backend.Delete(ctx, keys); err != nil {
 		return 0, err
 	}
 	a.mu.Lock()
@@ -127,14 +117,34 @@ func (a *Archive) pruneBatch(ctx context.Context) (n int, err error) {
 	return len(keys), nil
 }
 
-// unkept returns up to a batch of the oldest keys that are not kept.
-func (a *Archive) unkept(ctx context.Context) ([]message.Key, error) {
-	r := a.options.Retention
-	over, err := a.over(ctx)
+// deleteUnkept deletes one batch of what is not kept, or finds the floor where
+// there is nothing to delete. A panic of the backend is an error.
+func (a *Archive) deleteUnkept(ctx context.Context) (keys []message.Key, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = a.panicked(v)
+		}
+	}()
+	keys, err = a.unkept(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if len(keys) == 0 {
+		return nil, a.findFloor(ctx)
+	}
+	return keys, a.backend.Delete(ctx, keys)
+}
+
+// unkept returns up to a batch of the oldest keys that are not kept. The size is
+// asked for last: what another archive over the same database deletes meanwhile is
+// then not deleted twice as much.
+func (a *Archive) unkept(ctx context.Context) ([]message.Key, error) {
+	r := a.options.Retention
 	rows, err := a.backend.Select(ctx, Selection{Sizes: true, Limit: r.Batch})
+	if err != nil {
+		return nil, err
+	}
+	over, err := a.over(ctx)
 	if err != nil {
 		return nil, err
 	}

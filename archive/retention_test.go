@@ -107,3 +107,50 @@ func TestRetentionRefuses(t *testing.T) {
 		}
 	}
 }
+
+// Two archives over one database, whose looks fall together, delete together what one
+// would: the other deletes between what this one asks.
+func TestRetentionOfTwoArchives(t *testing.T) {
+	b := &between{Memory: archive.NewMemory()}
+	var rows []archive.Row
+	for i := range 15 {
+		rows = append(rows, archivetest.Numbered(uint64(i), int64(i), 8))
+	}
+	if _, err := b.Insert(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	o := archive.Options{Retention: archive.Retention{Count: 10}, Logger: slog.New(slog.DiscardHandler)}
+	first, second := newArchive(t, b, o), newArchive(t, b.Memory, o)
+	b.step = func() {
+		if err := second.Prune(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := first.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	size, err := b.Memory.Size(t.Context())
+	if err != nil || size.Messages != 10 {
+		t.Errorf("%d messages are left, error %v, want 10", size.Messages, err)
+	}
+	closeArchive(t, first)
+	closeArchive(t, second)
+}
+
+// between is a Memory in which something happens before each size is told, and after
+// each selection.
+type between struct {
+	*archive.Memory
+	step func()
+}
+
+func (b *between) Size(ctx context.Context) (archive.Size, error) {
+	b.step()
+	defer b.step()
+	return b.Memory.Size(ctx)
+}
+
+func (b *between) Select(ctx context.Context, s archive.Selection) ([]archive.Row, error) {
+	defer b.step()
+	return b.Memory.Select(ctx, s)
+}

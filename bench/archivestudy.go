@@ -63,7 +63,7 @@ func (o ArchiveStudyOptions) Validate() error {
 	if o.Messages < 100 || o.Runs < 1 || o.Pruned < 0 {
 		bad("messages %d, runs %d, pruned %d: want at least 100, 1 and 0", o.Messages, o.Runs, o.Pruned)
 	}
-	if !slices.IsSorted(o.Marks) || len(o.Marks) > 0 && o.Marks[0] < 1000 {
+	if !slices.IsSorted(o.Marks) || len(slices.Compact(slices.Clone(o.Marks))) < len(o.Marks) || len(o.Marks) > 0 && o.Marks[0] < 1000 {
 		bad("marks %v: want ascending numbers of rows, from 1000", o.Marks)
 	}
 	return errors.Join(errs...)
@@ -124,7 +124,7 @@ func withoutURLs(arguments []string) []string {
 func archiveAbout(o ArchiveStudyOptions) []string {
 	return []string{
 		fmt.Sprintf("Rows and their keys are made before the time begins: nothing is hashed or decoded in it. A batch is one transaction. The bare driver is the database's own Go driver with a prepared insert into a table of the same columns and keys, at the same batch and durability, or a Go map for memory. Rates are medians of %d runs, in which an archive and its bare driver take turns; the growth of an archive is that of one filling, and each of its figures the mean of the last half of the rows, 100 thousand at most.", o.Runs),
-		"The time of a file ends when everything is in its last place: payloads synchronised and the log moved into the file, for both sides.",
+		"The time of inserts into a file ends when everything is in its last place, payloads synchronised and the log moved into the file, for both sides; page size, synchronisation and the length of the log are the same.",
 	}
 }
 
@@ -168,18 +168,28 @@ func (a *archiveStudy) in(ctx context.Context, open opener, use func(inserter) e
 	return use(i)
 }
 
-// insert inserts rows in batches and returns the time of an insert.
-func insert(ctx context.Context, i inserter, rows []archive.Row, batch int) (time.Duration, error) {
+// insertAndSettle inserts rows in batches, and returns the time of each, with that of
+// all that was put off.
+func insertAndSettle(ctx context.Context, i inserter, rows []archive.Row, batch int) (time.Duration, error) {
 	start := time.Now()
+	err := insert(ctx, i, rows, batch)
+	if err == nil {
+		err = i.settle(ctx)
+	}
+	return time.Since(start) / time.Duration(len(rows)), err
+}
+
+// insert inserts rows in batches.
+func insert(ctx context.Context, i inserter, rows []archive.Row, batch int) error {
 	for part := range slices.Chunk(rows, batch) {
 		if err := ctx.Err(); err != nil {
-			return 0, err
+			return err
 		}
 		if err := i.insert(context.WithoutCancel(ctx), part); err != nil { // as an archive inserts
-			return 0, err
+			return err
 		}
 	}
-	return time.Since(start) / time.Duration(len(rows)), nil
+	return nil
 }
 
 // rates returns the table of inserts into an empty archive.
@@ -224,12 +234,8 @@ func (a *archiveStudy) pair(ctx context.Context, c contender, payload string, ro
 			a.progress.Step(fmt.Sprintf("%s, %s, batch %d, run %d, %s", c.name, payload, batch, number+1, sides[side]))
 			err := a.in(ctx, open, func(i inserter) error {
 				runtime.GC() // what was there before is not charged
-				start := time.Now()
-				_, err := insert(ctx, i, rows, batch)
-				if err == nil {
-					err = i.settle(ctx)
-				}
-				times[side] = append(times[side], time.Since(start)/time.Duration(len(rows)))
+				took, err := insertAndSettle(ctx, i, rows, batch)
+				times[side] = append(times[side], took)
 				return err
 			})
 			if err != nil {
@@ -289,7 +295,7 @@ func (a *archiveStudy) grow(ctx context.Context, c contender) (own, bare []time.
 				held = max(held, mark-min(mark/2, 100_000))
 				last := a.rows(oneSize(archivePayload), held, mark-held)
 				runtime.GC()
-				took, err := insert(ctx, i, last, growthBatch)
+				took, err := insertAndSettle(ctx, i, last, growthBatch)
 				if err != nil {
 					return err
 				}
@@ -307,7 +313,7 @@ func (a *archiveStudy) grow(ctx context.Context, c contender) (own, bare []time.
 // fill inserts the rows of 1 kB from one number to another.
 func (a *archiveStudy) fill(ctx context.Context, i inserter, from, to int) error {
 	for ; from < to; from += archiveChunk {
-		if _, err := insert(ctx, i, a.rows(oneSize(archivePayload), from, min(archiveChunk, to-from)), growthBatch); err != nil {
+		if err := insert(ctx, i, a.rows(oneSize(archivePayload), from, min(archiveChunk, to-from)), growthBatch); err != nil {
 			return err
 		}
 	}

@@ -119,8 +119,12 @@ func openBareSQLite(ctx context.Context, name string) (inserter, error) {
 	}
 	db.SetMaxOpenConns(1)
 	b := &bareSQLite{db: db}
+	pageSize := "PRAGMA page_size=4096"
+	if name == sqlite.Memory {
+		pageSize = fmt.Sprintf("PRAGMA page_size=%d", sqlite.MemoryPageBytes)
+	}
 	for _, statement := range []string{
-		"PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL",
+		pageSize, "PRAGMA journal_mode=WAL", "PRAGMA synchronous=NORMAL", "PRAGMA wal_autocheckpoint=16384", // as the archive has them
 		`CREATE TABLE messages (timestamp INTEGER NOT NULL, hash BLOB NOT NULL, topic TEXT NOT NULL, content_topic TEXT NOT NULL,
 			stamped INTEGER NOT NULL, version INTEGER, ephemeral INTEGER, meta BLOB, rate_limit_proof BLOB, payload BLOB NOT NULL,
 			PRIMARY KEY (timestamp, hash))`,

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/msgpath/msgpath/counters"
@@ -29,6 +30,9 @@ const recoverBefore = 50
 // recoverPause is how long a node stays away after the last message: gossipsub
 // still tells of those of its last five heartbeats, a second each.
 const recoverPause = 7 * time.Second
+
+// recoverLongest is the most that one run takes.
+const recoverLongest = 10 * time.Minute
 
 // RecoverOptions say what [Recover] measures. The zero value is a default.
 type RecoverOptions struct {
@@ -136,6 +140,8 @@ type recovery struct {
 	folder   string
 	messages []*pb.WakuMessage
 	want     map[message.Key]bool
+	numbers  *Numbers
+	times    []atomic.Int32 // how often C's application was given each message
 	a, b, c  *running
 	arrived  chan struct{} // one for each message that C's application was given
 	gate     chan struct{} // C's application waits for its end
@@ -147,9 +153,12 @@ func recoverOnce(ctx context.Context, o RecoverOptions, scenario string) (r reco
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	ctx, cancel := context.WithTimeoutCause(ctx, recoverLongest, fmt.Errorf("%s: not over after %v", scenario, recoverLongest))
+	defer cancel()
 	w := NewWorkload(o.Seed, o.Profile, PubsubTopic, recoverBefore+o.Messages, time.Now(), 0)
 	n := &recovery{
 		options: o, folder: folder, messages: w.Messages, want: make(map[message.Key]bool),
+		numbers: NewNumbers(w.Messages), times: make([]atomic.Int32, len(w.Messages)),
 		arrived: make(chan struct{}, 2*len(w.Messages)), gate: make(chan struct{}),
 	}
 	for _, m := range w.Messages {
@@ -213,7 +222,14 @@ func (n *recovery) start(ctx context.Context, scenario string) (err error) {
 }
 
 func (n *recovery) startC(ctx context.Context, o node.Options) (err error) {
-	n.c, err = start(ctx, "C", verdict.RoleReceiver, o, func(ctx context.Context, _ *message.Envelope) error {
+	n.c, err = start(ctx, "C", verdict.RoleReceiver, o, func(ctx context.Context, env *message.Envelope) error {
+		m, err := env.Message(siteApp) // decoded already
+		if err != nil {
+			return err
+		}
+		if number, ok := n.numbers.Of(m); ok {
+			n.times[number].Add(1)
+		}
 		n.arrived <- struct{}{}
 		select {
 		case <-n.gate:
@@ -242,7 +258,7 @@ func (n *recovery) miss(ctx context.Context) error {
 	select {
 	case <-time.After(recoverPause):
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 	return n.startC(ctx, n.node("C"))
 }
@@ -287,7 +303,7 @@ func until(ctx context.Context, so func() bool) error {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 	return nil
@@ -299,7 +315,7 @@ func (n *recovery) given(ctx context.Context, messages int) error {
 		select {
 		case <-n.arrived:
 		case <-ctx.Done():
-			return ctx.Err()
+			return context.Cause(ctx)
 		}
 	}
 	return nil
@@ -368,8 +384,10 @@ func (n *recovery) verify(ctx context.Context) error {
 			return fmt.Errorf("node %s: %w", r.name, err)
 		}
 	}
-	if len(n.arrived) > 0 {
-		return invalid("node C's application was given %d messages too many", len(n.arrived))
+	for number := range n.times {
+		if times := n.times[number].Load(); times != 1 {
+			return invalid("node C's application was given message %d %d times", number, times)
+		}
 	}
 	return nil
 }

@@ -91,6 +91,9 @@ func (a *archiveStudy) storeBeside(ctx context.Context, name string, b archive.B
 	if count > 0 {
 		pruned = float64(kept.Stats().Pruned) / time.Since(start).Seconds()
 	}
+	if failed := kept.Stats().PruneFailures; failed > 0 {
+		err = errors.Join(err, fmt.Errorf("%d looks of the retention failed", failed))
+	}
 	if err := errors.Join(err, kept.Close(), <-ran, w.err); err != nil {
 		return nil, err
 	}
@@ -113,7 +116,10 @@ func (a *archiveStudy) storeUntil(ctx context.Context, kept *archive.Archive, w 
 	tick := time.NewTicker(storeEvery)
 	defer tick.Stop()
 	deadline := time.Now().Add(longestPrune)
-	for stored := 0; !enough(stored) && time.Now().Before(deadline); {
+	for stored := 0; !enough(stored); {
+		if time.Now().After(deadline) {
+			return fmt.Errorf("the retention did not end within %v", longestPrune)
+		}
 		messages := NewWorkload(a.options.Seed, oneSize(archivePayload), PubsubTopic, chunk, a.base, first+stored).Messages
 		for _, m := range messages {
 			env, err := message.Seal(counters.Set{}, message.Format{}, PubsubTopic, m, counters.Site{})
