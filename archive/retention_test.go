@@ -14,6 +14,7 @@ import (
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/archivetest"
 	"github.com/msgpath/msgpath/message"
+	"github.com/msgpath/msgpath/message/pb"
 )
 
 // Retention runs when the archive begins and at each interval, by the clock that it
@@ -153,4 +154,37 @@ func (b *between) Size(ctx context.Context) (archive.Size, error) {
 func (b *between) Select(ctx context.Context, s archive.Selection) ([]archive.Row, error) {
 	defer b.step()
 	return b.Memory.Select(ctx, s)
+}
+
+// A great many old messages do not keep an archive from its work while they are
+// deleted (nwaku#2278): it is ready and stores meanwhile.
+func TestRetentionOfManyAtTheStart(t *testing.T) {
+	const old = 200_000
+	b := archive.NewMemory()
+	rows := make([]archive.Row, old)
+	for i := range rows {
+		key := message.Key{Timestamp: int64(i), Hash: message.Hash{byte(i), byte(i >> 8), byte(i >> 16)}}
+		rows[i] = archive.Row{Key: key, Topic: archivetest.Topic, Message: &pb.WakuMessage{ContentTopic: "t", Timestamp: &key.Timestamp}}
+	}
+	if _, err := b.Insert(t.Context(), rows); err != nil {
+		t.Fatal(err)
+	}
+	stored := make(chan uint64, 1)
+	var a *running
+	a = start(t, b, archive.Options{
+		Retention: archive.Retention{Age: time.Hour}, Logger: slog.New(slog.DiscardHandler),
+		Stored: func(*message.Envelope, error) { stored <- a.Stats().Pruned },
+	})
+	if err := a.Store(t.Context(), seal(t, &pb.WakuMessage{Timestamp: at(time.Now(), 0)})); err != nil {
+		t.Fatal(err)
+	}
+	if pruned := <-stored; pruned >= old || a.Ready() != nil {
+		t.Errorf("stored after %d deletions, ready: %v", pruned, a.Ready())
+	}
+	if err := a.Prune(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if size, err := b.Size(t.Context()); err != nil || size.Messages != 1 {
+		t.Errorf("%d messages are left, error %v", size.Messages, err)
+	}
 }
