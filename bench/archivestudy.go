@@ -198,8 +198,13 @@ func (a *archiveStudy) rates(ctx context.Context) (study.Table, error) {
 	t := study.Table{
 		Title: "Inserts into an empty archive",
 		Columns: []study.Column{
-			{Name: "payload"}, {Name: "archive"}, {Name: "batch"}, {Name: "messages/s"}, {Name: "MB/s", Digits: 1},
-			{Name: "bare driver"}, {Name: "archive / bare", Digits: 2},
+			{Name: "payload"},
+			{Name: "archive"},
+			{Name: "batch"},
+			{Name: "messages/s"},
+			{Name: "MB/s", Digits: 1},
+			{Name: "bare driver"},
+			{Name: "archive / bare", Digits: 2},
 		},
 	}
 	for _, p := range archiveProfiles {

@@ -81,9 +81,17 @@ func FilterStudy(ctx context.Context, o FilterStudyOptions) (study.Study, error)
 		Notes: []string{"Light peers share the process with the nodes: their part of the time, memory and CPU is in these, which is to read, decode and compare each message. On baseline each consumer is handed a message without its hash, and the filter has two: that which finds out who is subscribed, and that which pushes."},
 	}
 	t := study.Table{Title: "Per message", Columns: []study.Column{
-		{Name: "scenario"}, {Name: "path"}, {Name: "light peers"},
-		{Name: "decodes", Digits: 3}, {Name: "hashes", Digits: 3}, {Name: "of the filter", Digits: 3}, {Name: "encodes", Digits: 3}, {Name: "copies", Digits: 3},
-		{Name: "messages/s"}, {Name: "CPU, µs"}, {Name: "allocated, kB", Digits: 1},
+		{Name: "scenario"},
+		{Name: "path"},
+		{Name: "light peers"},
+		{Name: "decodes", Digits: 3},
+		{Name: "hashes", Digits: 3},
+		{Name: "of the filter", Digits: 3},
+		{Name: "encodes", Digits: 3},
+		{Name: "copies", Digits: 3},
+		{Name: "messages/s"},
+		{Name: "CPU, µs"},
+		{Name: "allocated, kB", Digits: 1},
 	}}
 	results := make([]verdict.Result, len(o.Peers))
 	for i, peers := range o.Peers {

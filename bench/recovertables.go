@@ -35,9 +35,18 @@ func (r recoverResult) study(environment verdict.Environment) study.Study {
 
 func (r recoverResult) costs() study.Table {
 	t := study.Table{Title: "Recovery", Columns: []study.Column{
-		{Name: "scenario"}, {Name: "lacking"}, {Name: "dropped by gossip"}, {Name: "sessions"}, {Name: "rounds"},
-		{Name: "floor, bytes"}, {Name: "received, bytes"}, {Name: "sent, bytes"}, {Name: "all / floor", Digits: 4},
-		{Name: "fetched, ms", Digits: 1}, {Name: "stored, ms", Digits: 1}, {Name: "MB/s", Digits: 1},
+		{Name: "scenario"},
+		{Name: "lacking"},
+		{Name: "dropped by gossip"},
+		{Name: "sessions"},
+		{Name: "rounds"},
+		{Name: "floor, bytes"},
+		{Name: "received, bytes"},
+		{Name: "sent, bytes"},
+		{Name: "all / floor", Digits: 4},
+		{Name: "fetched, ms", Digits: 1},
+		{Name: "stored, ms", Digits: 1},
+		{Name: "MB/s", Digits: 1},
 	}}
 	for _, m := range r.runs {
 		all := m.report.BytesIn + m.report.BytesOut

@@ -88,9 +88,15 @@ const (
 // tried where there is enough to fill some.
 func differences(n int) (all []syncDifference) {
 	for _, d := range []syncDifference{
-		{scattered, 0, 0}, {scattered, 1, 0}, {scattered, 100, 0},
-		{scattered, 10_000, 0}, {scattered, 10_000, 64 << 10}, {scattered, 10_000, negentropy.MinFrameBytes},
-		{newest, syncGap, 0}, {newest, syncGap, 64 << 10}, {newest, syncGap, negentropy.MinFrameBytes},
+		{scattered, 0, 0},
+		{scattered, 1, 0},
+		{scattered, 100, 0},
+		{scattered, 10_000, 0},
+		{scattered, 10_000, 64 << 10},
+		{scattered, 10_000, negentropy.MinFrameBytes},
+		{newest, syncGap, 0},
+		{newest, syncGap, 64 << 10},
+		{newest, syncGap, negentropy.MinFrameBytes},
 	} {
 		if d.ids <= n {
 			all = append(all, d)

@@ -95,9 +95,17 @@ func exercisePagination(t *testing.T, b archive.Backend) {
 		first, n      int // forward
 	}{
 		{0, -1, 2, 0, 0},
-		{1, -1, 10, 0, 1}, {1, 0, 10, 0, 0}, {3, -1, 10, 0, 3},
-		{10, 3, 2, 4, 2}, {10, -1, 2, 0, 2}, {10, -1, 13, 0, 10}, {10, 3, 10, 4, 6}, {10, 9, 10, 0, 0},
-		{10, 3, archive.MaxPage + 1, 4, 6}, {250, -1, archive.MaxPage + 1, 0, archive.MaxPage}, {250, -1, 0, 0, archive.DefaultPage},
+		{1, -1, 10, 0, 1},
+		{1, 0, 10, 0, 0},
+		{3, -1, 10, 0, 3},
+		{10, 3, 2, 4, 2},
+		{10, -1, 2, 0, 2},
+		{10, -1, 13, 0, 10},
+		{10, 3, 10, 4, 6},
+		{10, 9, 10, 0, 0},
+		{10, 3, archive.MaxPage + 1, 4, 6},
+		{250, -1, archive.MaxPage + 1, 0, archive.MaxPage},
+		{250, -1, 0, 0, archive.DefaultPage},
 	} {
 		mustInsert(t, b, numberedRows(stored, c.items)...)
 		stored = c.items

@@ -34,8 +34,13 @@ type prepared struct {
 
 func (d *direct) statements() []prepared {
 	return []prepared{
-		{&d.insert, insertSQL}, {&d.end, endSQL}, {&d.tally, tallySQL}, {&d.remove, removeSQL}, {&d.drop, dropSQL},
-		{&d.beginEpoch, beginEpochSQL}, {&d.dropEpochs, dropEpochsSQL},
+		{&d.insert, insertSQL},
+		{&d.end, endSQL},
+		{&d.tally, tallySQL},
+		{&d.remove, removeSQL},
+		{&d.drop, dropSQL},
+		{&d.beginEpoch, beginEpochSQL},
+		{&d.dropEpochs, dropEpochsSQL},
 	}
 }
 
