@@ -149,9 +149,7 @@ func TestLostRowsLeaveNothing(t *testing.T) {
 		t.Fatalf("lost %d rows, want 7", d.Lost())
 	}
 	requireHolds(t, d, rows[5:6])
-	if known, files := held(t, d); !slices.Equal(known, []int64{3, 4}) || !slices.Equal(files, []int64{3}) {
-		t.Fatalf("segments %v, files %v", known, files)
-	}
+	requireSegments(t, d, 3, 4)
 	mustInsert(t, d, rows[:1])
 	requireHolds(t, d, []archive.Row{rows[0], rows[5]})
 }
