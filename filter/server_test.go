@@ -39,6 +39,7 @@ func TestRequests(t *testing.T) {
 	s, peer := newServer(t, Options{MaxTopics: 150}), newHost(t)
 	connect(t, peer, s.host)
 	a := proto.String(topicA)
+	long := strings.Repeat("x", 256)
 	for i, tt := range []struct {
 		name    string
 		kind    pb.FilterSubscribeRequest_FilterSubscribeType
@@ -55,6 +56,8 @@ func TestRequests(t *testing.T) {
 		{"empty pubsub topic", subscribe, proto.String(""), topics(1), 400, "pubsub topic is empty", 0},
 		{"no content topic", subscribe, a, nil, 400, "no content topic", 0},
 		{"an empty content topic", subscribe, a, []string{"x", ""}, 400, "content topic is empty", 0},
+		{"a pubsub topic of 257 bytes", subscribe, proto.String(long + "x"), topics(1), 400, "pubsub topic of 257 bytes, at most 256", 0},
+		{"a content topic of 257 bytes", subscribe, a, []string{"x", long + "x"}, 400, "content topic of 257 bytes, at most 256", 0},
 		{"101 content topics", subscribe, a, topics(101), 400, "101 content topics, at most 100", 0},
 		{"100 content topics", subscribe, a, topics(100), 200, "OK", 100},
 		{"the same", subscribe, a, topics(100), 200, "OK", 100},
@@ -71,6 +74,9 @@ func TestRequests(t *testing.T) {
 		{"unsubscribe all again", unsubscribeAll, nil, nil, 404, "no subscriptions", 0},
 		{"subscribe anew", subscribe, a, topics(1), 200, "OK", 1},
 		{"unsubscribe from the last", unsubscribe, a, topics(1), 200, "OK", 0},
+		{"topics of 256 bytes", subscribe, &long, []string{long}, 200, "OK", 1},
+		{"unsubscribe from longer ones", unsubscribe, &long, []string{long + "x"}, 400, "content topic of 257 bytes", 1},
+		{"unsubscribe from them", unsubscribe, &long, []string{long}, 200, "OK", 0},
 		{"ping of nobody again", ping, nil, nil, 404, "no subscriptions", 0},
 	} {
 		id := fmt.Sprint("request ", i)
@@ -82,8 +88,8 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %d topics, want %d; %d peers", tt.name, got.Topics, tt.topics, got.Subscribers)
 		}
 	}
-	want := [refusals]uint64{RefuseInvalid: 7, RefuseUnknown: 7, RefuseFull: 1}
-	if got := s.Stats(); got.Refused != want || got.Requests != 9 || got.Removed != [removals]uint64{RemoveUnsubscribed: 2} {
+	want := [refusals]uint64{RefuseInvalid: 10, RefuseUnknown: 7, RefuseFull: 1}
+	if got := s.Stats(); got.Refused != want || got.Requests != 11 || got.Removed != [removals]uint64{RemoveUnsubscribed: 3} {
 		t.Errorf("%+v", got)
 	}
 }
