@@ -29,11 +29,13 @@
 // slowly, or not at all, holds up neither the path nor anybody else. A write that
 // takes longer than Options.Timeout fails, and the next push opens another stream.
 // Pushing is best effort, as the RFC has it: nothing is sent twice, and who was
-// away asks a store. [Stats] counts each copy that does not reach its peer, by
-// cause. A peer is removed when all pushes to it have failed for
-// Options.Unreachable, and when it neither subscribed nor pinged for Options.TTL.
-// One that reads a little each time is not unreachable: it lasts as long as it
-// pings. A message is pushed once in Options.Window, from its first push on.
+// away asks a store. What waits when its topic is unsubscribed from is not pushed;
+// the one copy that is being written may come after the answer. [Stats] counts
+// each copy that does not reach its peer, by cause. A peer is removed when all
+// pushes to it have failed for Options.Unreachable, and when it neither subscribed
+// nor pinged for Options.TTL. One that reads a little each time is not unreachable:
+// it lasts as long as it pings. A message is pushed once in Options.Window, from its
+// first push on.
 //
 // # Topics
 //

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -270,27 +271,65 @@ func TestUnreachableForAMinute(t *testing.T) {
 	})
 }
 
+// fillQueue stages 13 large messages for a peer that does not read: two are pushed,
+// 10 wait behind the third, which does not fit into yamux's window.
+func (s server) fillQueue(t *testing.T) {
+	t.Helper()
+	for i := range 13 {
+		s.stage(t, numbered(t, topicA, i, 100_000))
+	}
+	s.awaitStats(t, func(got Stats) bool { return got.Pushed == 2 && got.Waiting == 10 })
+}
+
+// awaitStats waits until the stats are as they shall be.
+func (s server) awaitStats(t *testing.T, are func(Stats) bool) {
+	t.Helper()
+	ctx := deadline(t)
+	for got := s.Stats(); !are(got); got = s.Stats() {
+		if ctx.Err() != nil {
+			t.Fatalf("%+v", got)
+		}
+	}
+}
+
+// What waits for a peer that unsubscribes from some topics is dropped if it is of
+// these, and counted; the peer stays and gets the rest.
+func TestUnsubscribedWithCopiesWaiting(t *testing.T) {
+	s := newServer(t, Options{Timeout: time.Hour})
+	reads := make(chan struct{})
+	slow := bare(t, func(st network.Stream) {
+		<-reads
+		_, _ = io.Copy(io.Discard, st)
+	})
+	subscribeBare(t, slow, s, topicA, content, "/other")
+	s.fillQueue(t)
+	s.stage(t, sealed(t, topicA, "/other", 100, 10))
+	resp := ask(t, slow, s.host, &pb.FilterSubscribeRequest{
+		RequestId: "2", FilterSubscribeType: pb.FilterSubscribeRequest_UNSUBSCRIBE,
+		PubsubTopic: proto.String(topicA), ContentTopics: []string{content},
+	})
+	if resp.GetStatusCode() != StatusOK {
+		t.Fatal(resp)
+	}
+	close(reads)
+	s.awaitStats(t, func(got Stats) bool { return got.Waiting == 0 && got.Pushed+got.Dropped[DropRemoved] == got.Copies })
+	if got := s.Stats(); got.Pushed != 4 || got.Dropped != [drops]uint64{DropRemoved: 10} || got.Subscribers != 1 {
+		t.Errorf("%+v, want the one that was being written, and the other topic's", got)
+	}
+}
+
 // What waits for a peer whose subscriptions end is dropped, and counted.
 func TestRemovedWithCopiesWaiting(t *testing.T) {
 	s := newServer(t, Options{Timeout: time.Hour})
 	blocked := bare(t, func(network.Stream) {})
 	subscribeBare(t, blocked, s, topicA, content)
-	const n = 13
-	for i := range n {
-		s.stage(t, numbered(t, topicA, i, 100_000))
-	}
-	ctx := deadline(t)
-	for got := s.Stats(); got.Pushed != 2 || got.Waiting != 10; got = s.Stats() { // the third does not fit into yamux's window
-		if ctx.Err() != nil {
-			t.Fatalf("%+v", got)
-		}
-	}
+	s.fillQueue(t)
 	ask(t, blocked, s.host, &pb.FilterSubscribeRequest{RequestId: "2", FilterSubscribeType: pb.FilterSubscribeRequest_UNSUBSCRIBE_ALL})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Stats()
-	if got.Copies != n || got.Dropped != [drops]uint64{DropRemoved: 11} {
+	if got.Copies != 13 || got.Dropped != [drops]uint64{DropRemoved: 11} {
 		t.Errorf("%+v", got)
 	}
 	s.account(t)
