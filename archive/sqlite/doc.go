@@ -60,7 +60,7 @@
 // are on the disk only with SyncLater; the database remembers up to where they
 // are, and Open reads those behind, from the disk (Linux), deletes the rows of
 // those that are damaged or whose segment is gone, and counts them
-([Database.Lost]). What segments hold
+// ([Database.Lost]). What segments hold
 // behind the last place, of a batch that was not committed, is written over. Every read of
 // a file checks the checksum, and one that does not match is an error that wraps
 // segments.ErrDamaged.
