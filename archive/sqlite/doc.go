@@ -47,7 +47,9 @@
 // next payload never moves back. In memory each payload is free at once.
 //
 // A Select that finds a row whose segment goes before the payload is read selects
-// again; a row that is there is never called damaged because another was deleted.
+// again, and the third time goes on behind what it found: it returns fewer rows than
+// it was asked for only if there are no more. A row that is there is never called
+// damaged because another was deleted.
 //
 // # What survives
 //
@@ -60,10 +62,9 @@
 // are on the disk only with SyncLater; the database remembers up to where they
 // are, and Open reads those behind, from the disk (Linux), deletes the rows of
 // those that are damaged or whose segment is gone, and counts them
-// ([Database.Lost]). What segments hold
-// behind the last place, of a batch that was not committed, is written over. Every read of
-// a file checks the checksum, and one that does not match is an error that wraps
-// segments.ErrDamaged.
+// ([Database.Lost]). What segments hold behind the last place, of a batch that was
+// not committed, is written over. Every read of a file checks the checksum, and one
+// that does not match is an error that wraps segments.ErrDamaged.
 //
 // # Goroutines
 //
