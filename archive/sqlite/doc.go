@@ -7,6 +7,15 @@
 // readers and the writer do not wait for each other. Several processes may have
 // one file open, each writer waiting up to 10 s for the others.
 //
+// # One node
+//
+// A file is the archive of one node. Others may read it, and tools may write to it,
+// with several handles. Two nodes may not share one: Insert says what is new to the
+// file, and a node takes what another stored first for a message that it has handled
+// itself (archive.ErrDuplicate) and does not deliver it; nor is it told what the
+// other's retention deletes. Nothing here keeps two nodes from it. Several nodes
+// share a database of package postgres, which tells them that it is shared.
+//
 // # What is kept
 //
 // Each known field of a message, absent told from empty; not its unknown fields.
