@@ -84,7 +84,7 @@ func TestUnsubscribedIsNotDelivered(t *testing.T) {
 		topic string
 		env   *message.Envelope
 	}{{topicA, stale}, {topicB, stale}, {"", wanted}, {topicA, wanted}} {
-		if _, err := newFrame(message.Hash{}, push.topic, push.env.Bytes()).WriteTo(st); err != nil {
+		if _, err := newFrame(message.Hash{}, pair{pubsub: push.topic}, push.env.Bytes()).WriteTo(st); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -135,7 +135,7 @@ func TestSeveralPushesOnOneStream(t *testing.T) {
 	for i := range 3 {
 		env := numbered(t, topicA, i, 1000*i)
 		all = append(all, env)
-		if _, err := newFrame(message.Hash{}, topicA, env.Bytes()).WriteTo(st); err != nil {
+		if _, err := newFrame(message.Hash{}, pair{pubsub: topicA}, env.Bytes()).WriteTo(st); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -29,11 +29,13 @@
 // slowly, or not at all, holds up neither the path nor anybody else. A write that
 // takes longer than Options.Timeout fails, and the next push opens another stream.
 // Pushing is best effort, as the RFC has it: nothing is sent twice, and who was
-// away asks a store. [Stats] counts each copy that does not reach its peer, by
-// cause. A peer is removed when all pushes to it have failed for
-// Options.Unreachable, and when it neither subscribed nor pinged for Options.TTL.
-// One that reads a little each time is not unreachable: it lasts as long as it
-// pings. A message is pushed once in Options.Window, from its first push on.
+// away asks a store. What waits when its topic is unsubscribed from is not pushed;
+// the one copy that is being written may come after the answer. [Stats] counts
+// each copy that does not reach its peer, by cause. A peer is removed when all
+// pushes to it have failed for Options.Unreachable, and when it neither subscribed
+// nor pinged for Options.TTL. One that reads a little each time is not unreachable:
+// it lasts as long as it pings. A message is pushed once in Options.Window, from its
+// first push on.
 //
 // # Topics
 //
@@ -55,11 +57,12 @@
 //
 // See [Options]: at most MaxPeers queues of Queue messages; a peer that does not
 // read pins so many, of up to 150 KiB each in the Waku network. A request has at
-// most 64 KiB and 100 content topics, so that a table that is full holds at most
-// 64 KiB for each 100 of MaxTopics, for each peer. Requests and streams at once are
-// bounded by the host's resource manager. Nobody allocates what a length
-// announces before it has come. A Server dials nobody: a peer that is not
-// connected is a failed push.
+// most 64 KiB and 100 content topics. A topic has at most 256 bytes, so that the
+// names in a table that is full take at most 512 bytes for each of MaxTopics, for
+// each peer: by default 0.5 MB for one peer and 51 MB for all, beside the maps they
+// are in. Requests and streams at once are bounded by the host's resource manager.
+// Nobody allocates what a length announces before it has come. A Server dials
+// nobody: a peer that is not connected is a failed push.
 //
 // What it will not do: find peers, ask a store for what was missed, limit the rate
 // of requests, subscribe again what a server forgot, or ping by itself.

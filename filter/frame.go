@@ -25,24 +25,25 @@ const (
 // came, neither encoded again nor copied.
 type frame struct {
 	hash             message.Hash // of the message, for the log
+	to               pair         // who is subscribed to this gets it
 	head, data, tail []byte
 }
 
-// newFrame returns the frame of an encoded message on a pubsub topic. Its bytes
-// are those of proto.Marshal.
+// newFrame returns the frame of an encoded message. Its bytes are those of
+// proto.Marshal.
 //
 //msgpath:uncounted of what surrounds a message, which is not encoded
-func newFrame(hash message.Hash, topic string, data []byte) *frame {
+func newFrame(hash message.Hash, to pair, data []byte) *frame {
 	inner := protowire.SizeTag(fieldMessage) + protowire.SizeBytes(len(data)) +
-		protowire.SizeTag(fieldPubsubTopic) + protowire.SizeBytes(len(topic))
+		protowire.SizeTag(fieldPubsubTopic) + protowire.SizeBytes(len(to.pubsub))
 	b := make([]byte, 0, protowire.SizeVarint(uint64(inner))+inner-len(data))
 	b = protowire.AppendVarint(b, uint64(inner))
 	b = protowire.AppendTag(b, fieldMessage, protowire.BytesType)
 	b = protowire.AppendVarint(b, uint64(len(data)))
 	head := len(b)
 	b = protowire.AppendTag(b, fieldPubsubTopic, protowire.BytesType)
-	b = protowire.AppendString(b, topic)
-	return &frame{hash: hash, head: b[:head:head], data: data, tail: b[head:]}
+	b = protowire.AppendString(b, to.pubsub)
+	return &frame{hash: hash, to: to, head: b[:head:head], data: data, tail: b[head:]}
 }
 
 // WriteTo writes the frame. Another frame may follow one that was written whole

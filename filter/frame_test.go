@@ -21,7 +21,7 @@ import (
 func framed(t testing.TB, topic string, data []byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	n, err := newFrame(message.Hash{}, topic, data).WriteTo(&b)
+	n, err := newFrame(message.Hash{}, pair{pubsub: topic}, data).WriteTo(&b)
 	if err != nil || n != int64(b.Len()) {
 		t.Fatalf("%d of %d bytes: %v", n, b.Len(), err)
 	}

@@ -19,6 +19,7 @@ const (
 // Limits of the protocol.
 const (
 	MaxContentTopics = 100     // content topics of one request, as go-waku and nwaku have it
+	MaxTopicBytes    = 256     // bytes of a topic: /waku/2/rs/65535/65535 has 22, a content topic named by 64 bytes in hex about 150
 	maxRequest       = 1 << 16 // bytes of a request, and of an answer to one
 )
 
@@ -60,6 +61,13 @@ func checkCriteria(pubsub string, content []string) error {
 		return fmt.Errorf("%d content topics, at most %d in one request", len(content), MaxContentTopics)
 	case slices.Contains(content, ""):
 		return errors.New("a content topic is empty")
+	case len(pubsub) > MaxTopicBytes:
+		return fmt.Errorf("pubsub topic of %d bytes, at most %d", len(pubsub), MaxTopicBytes)
+	}
+	for _, c := range content {
+		if len(c) > MaxTopicBytes {
+			return fmt.Errorf("content topic of %d bytes, at most %d", len(c), MaxTopicBytes)
+		}
 	}
 	return nil
 }

@@ -85,13 +85,22 @@ func (s *Server) pushTo(ctx context.Context, sub *subscriber) {
 			out = nil
 		case f := <-sub.queue:
 			var worked bool
-			if out, worked = s.push(ctx, sub, out, f); worked {
+			if !s.wants(sub, f.to) {
+				s.drop(sub, f, DropRemoved, nil)
+			} else if out, worked = s.push(ctx, sub, out, f); worked {
 				failing = time.Time{}
 			} else {
 				failing = s.failed(sub, failing, time.Now())
 			}
 		}
 	}
+}
+
+// wants reports whether a peer is subscribed to p still.
+func (s *Server) wants(sub *subscriber, p pair) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return sub.pairs[p]
 }
 
 // push writes a frame to a peer, over out if that is a stream still, and returns

@@ -148,7 +148,7 @@ func (s *Server) Push(_ context.Context, env *message.Envelope) error {
 		return fmt.Errorf("filter: push: %w", err)
 	}
 	if s.window.take(hash) {
-		s.offer(to, newFrame(hash, env.Topic(), env.Bytes()))
+		s.offer(newFrame(hash, to, env.Bytes()))
 	}
 	return nil
 }
@@ -177,11 +177,11 @@ func (s *Server) subscribed(p pair) bool {
 	return len(s.table.by[p]) > 0
 }
 
-// offer puts f into the queue of each peer that is subscribed to p.
-func (s *Server) offer(p pair, f *frame) {
+// offer puts f into the queue of each peer that is subscribed to it.
+func (s *Server) offer(f *frame) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for sub := range s.table.by[p] {
+	for sub := range s.table.by[f.to] {
 		s.tally.copies.Add(1)
 		select {
 		case sub.queue <- f:

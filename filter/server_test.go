@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -39,6 +40,7 @@ func TestRequests(t *testing.T) {
 	s, peer := newServer(t, Options{MaxTopics: 150}), newHost(t)
 	connect(t, peer, s.host)
 	a := proto.String(topicA)
+	long := strings.Repeat("x", 256)
 	for i, tt := range []struct {
 		name    string
 		kind    pb.FilterSubscribeRequest_FilterSubscribeType
@@ -55,6 +57,8 @@ func TestRequests(t *testing.T) {
 		{"empty pubsub topic", subscribe, proto.String(""), topics(1), 400, "pubsub topic is empty", 0},
 		{"no content topic", subscribe, a, nil, 400, "no content topic", 0},
 		{"an empty content topic", subscribe, a, []string{"x", ""}, 400, "content topic is empty", 0},
+		{"a pubsub topic of 257 bytes", subscribe, proto.String(long + "x"), topics(1), 400, "pubsub topic of 257 bytes, at most 256", 0},
+		{"a content topic of 257 bytes", subscribe, a, []string{"x", long + "x"}, 400, "content topic of 257 bytes, at most 256", 0},
 		{"101 content topics", subscribe, a, topics(101), 400, "101 content topics, at most 100", 0},
 		{"100 content topics", subscribe, a, topics(100), 200, "OK", 100},
 		{"the same", subscribe, a, topics(100), 200, "OK", 100},
@@ -71,6 +75,9 @@ func TestRequests(t *testing.T) {
 		{"unsubscribe all again", unsubscribeAll, nil, nil, 404, "no subscriptions", 0},
 		{"subscribe anew", subscribe, a, topics(1), 200, "OK", 1},
 		{"unsubscribe from the last", unsubscribe, a, topics(1), 200, "OK", 0},
+		{"topics of 256 bytes", subscribe, &long, []string{long}, 200, "OK", 1},
+		{"unsubscribe from longer ones", unsubscribe, &long, []string{long + "x"}, 400, "content topic of 257 bytes", 1},
+		{"unsubscribe from them", unsubscribe, &long, []string{long}, 200, "OK", 0},
 		{"ping of nobody again", ping, nil, nil, 404, "no subscriptions", 0},
 	} {
 		id := fmt.Sprint("request ", i)
@@ -82,8 +89,8 @@ func TestRequests(t *testing.T) {
 			t.Errorf("%s: %d topics, want %d; %d peers", tt.name, got.Topics, tt.topics, got.Subscribers)
 		}
 	}
-	want := [refusals]uint64{RefuseInvalid: 7, RefuseUnknown: 7, RefuseFull: 1}
-	if got := s.Stats(); got.Refused != want || got.Requests != 9 || got.Removed != [removals]uint64{RemoveUnsubscribed: 2} {
+	want := [refusals]uint64{RefuseInvalid: 10, RefuseUnknown: 7, RefuseFull: 1}
+	if got := s.Stats(); got.Refused != want || got.Requests != 11 || got.Removed != [removals]uint64{RemoveUnsubscribed: 3} {
 		t.Errorf("%+v", got)
 	}
 }
@@ -264,27 +271,65 @@ func TestUnreachableForAMinute(t *testing.T) {
 	})
 }
 
+// fillQueue stages 13 large messages for a peer that does not read: two are pushed,
+// 10 wait behind the third, which does not fit into yamux's window.
+func (s server) fillQueue(t *testing.T) {
+	t.Helper()
+	for i := range 13 {
+		s.stage(t, numbered(t, topicA, i, 100_000))
+	}
+	s.awaitStats(t, func(got Stats) bool { return got.Pushed == 2 && got.Waiting == 10 })
+}
+
+// awaitStats waits until the stats are as they shall be.
+func (s server) awaitStats(t *testing.T, are func(Stats) bool) {
+	t.Helper()
+	ctx := deadline(t)
+	for got := s.Stats(); !are(got); got = s.Stats() {
+		if ctx.Err() != nil {
+			t.Fatalf("%+v", got)
+		}
+	}
+}
+
+// What waits for a peer that unsubscribes from some topics is dropped if it is of
+// these, and counted; the peer stays and gets the rest.
+func TestUnsubscribedWithCopiesWaiting(t *testing.T) {
+	s := newServer(t, Options{Timeout: time.Hour})
+	reads := make(chan struct{})
+	slow := bare(t, func(st network.Stream) {
+		<-reads
+		_, _ = io.Copy(io.Discard, st)
+	})
+	subscribeBare(t, slow, s, topicA, content, "/other")
+	s.fillQueue(t)
+	s.stage(t, sealed(t, topicA, "/other", 100, 10))
+	resp := ask(t, slow, s.host, &pb.FilterSubscribeRequest{
+		RequestId: "2", FilterSubscribeType: pb.FilterSubscribeRequest_UNSUBSCRIBE,
+		PubsubTopic: proto.String(topicA), ContentTopics: []string{content},
+	})
+	if resp.GetStatusCode() != StatusOK {
+		t.Fatal(resp)
+	}
+	close(reads)
+	s.awaitStats(t, func(got Stats) bool { return got.Waiting == 0 && got.Pushed+got.Dropped[DropRemoved] == got.Copies })
+	if got := s.Stats(); got.Pushed != 4 || got.Dropped != [drops]uint64{DropRemoved: 10} || got.Subscribers != 1 {
+		t.Errorf("%+v, want the one that was being written, and the other topic's", got)
+	}
+}
+
 // What waits for a peer whose subscriptions end is dropped, and counted.
 func TestRemovedWithCopiesWaiting(t *testing.T) {
 	s := newServer(t, Options{Timeout: time.Hour})
 	blocked := bare(t, func(network.Stream) {})
 	subscribeBare(t, blocked, s, topicA, content)
-	const n = 13
-	for i := range n {
-		s.stage(t, numbered(t, topicA, i, 100_000))
-	}
-	ctx := deadline(t)
-	for got := s.Stats(); got.Pushed != 2 || got.Waiting != 10; got = s.Stats() { // the third does not fit into yamux's window
-		if ctx.Err() != nil {
-			t.Fatalf("%+v", got)
-		}
-	}
+	s.fillQueue(t)
 	ask(t, blocked, s.host, &pb.FilterSubscribeRequest{RequestId: "2", FilterSubscribeType: pb.FilterSubscribeRequest_UNSUBSCRIBE_ALL})
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
 	got := s.Stats()
-	if got.Copies != n || got.Dropped != [drops]uint64{DropRemoved: 11} {
+	if got.Copies != 13 || got.Dropped != [drops]uint64{DropRemoved: 11} {
 		t.Errorf("%+v", got)
 	}
 	s.account(t)

@@ -12,7 +12,7 @@ const (
 	DropQueue   Drop = iota // the peer's queue was full
 	DropStream              // no stream could be opened to it
 	DropWrite               // the copy could not be written, or not in time
-	DropRemoved             // its subscriptions ended before the copy was written
+	DropRemoved             // its subscription to it ended before the copy was written
 	drops
 )
 

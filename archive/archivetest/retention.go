@@ -75,7 +75,7 @@ func exerciseRetentionModel(t *testing.T, b archive.Backend) {
 // moves on: in the end what was told as stored and not as pruned is there, and
 // nothing else (nwaku#2666: rows older than the limit are gone).
 func exerciseRetentionBesideInserts(t *testing.T, b archive.Backend) {
-	const n = 600
+	const n = 300
 	var mu sync.Mutex
 	live := make(map[message.Key]bool)
 	var clock int64
@@ -125,7 +125,7 @@ func exerciseRetentionBesideInserts(t *testing.T, b archive.Backend) {
 	}
 	mu.Unlock()
 	requireKeys(t, b, want)
-	if len(want) != 101 { // timestamps 499 to 599
+	if len(want) != 101 { // timestamps 199 to 299
 		t.Errorf("%d messages are left, want 101", len(want))
 	}
 	for _, k := range want {

@@ -7,6 +7,15 @@
 // readers and the writer do not wait for each other. Several processes may have
 // one file open, each writer waiting up to 10 s for the others.
 //
+// # One node
+//
+// A file is the archive of one node. Others may read it, and tools may write to it,
+// with several handles. Two nodes may not share one: Insert says what is new to the
+// file, and a node takes what another stored first for a message that it has handled
+// itself (archive.ErrDuplicate) and does not deliver it; nor is it told what the
+// other's retention deletes. Nothing here keeps two nodes from it. Several nodes
+// share a database of package postgres, which tells them that it is shared.
+//
 // # What is kept
 //
 // Each known field of a message, absent told from empty; not its unknown fields.
@@ -47,7 +56,9 @@
 // next payload never moves back. In memory each payload is free at once.
 //
 // A Select that finds a row whose segment goes before the payload is read selects
-// again; a row that is there is never called damaged because another was deleted.
+// again, and the third time goes on behind what it found: it returns fewer rows than
+// it was asked for only if there are no more. A row that is there is never called
+// damaged because another was deleted.
 //
 // # What survives
 //
@@ -59,10 +70,10 @@
 // No row is seen without its payload. Rows are committed before their payloads
 // are on the disk only with SyncLater; the database remembers up to where they
 // are, and Open reads those behind, from the disk (Linux), deletes the rows of
-// those that are damaged, and counts them ([Database.Lost]). What segments hold
-// behind the last place, of a batch that was not committed, is written over. Every read of
-// a file checks the checksum, and one that does not match is an error that wraps
-// segments.ErrDamaged.
+// those that are damaged or whose segment is gone, and counts them
+// ([Database.Lost]). What segments hold behind the last place, of a batch that was
+// not committed, is written over. Every read of a file checks the checksum, and one
+// that does not match is an error that wraps segments.ErrDamaged.
 //
 // # Goroutines
 //

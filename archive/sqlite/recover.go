@@ -23,8 +23,8 @@ const placedSQL = `SELECT rowid, segment, "offset", length, checksum, ` + sizeCo
 func (d *Database) Lost() int { return d.lost }
 
 // recover brings rows and payloads together after a crash: rows whose payload
-// did not reach the disk are deleted, payloads whose row did not are cut off, and
-// segments that hold nothing are removed. It holds the write lock, so that no other
+// did not reach the disk are deleted, payloads whose row did not are cut off,
+// segments that hold nothing are removed, and the last is there. It holds the write lock, so that no other
 // process appends meanwhile.
 func (d *Database) recover(ctx context.Context) error {
 	tx, conn, err := d.begin(ctx)
@@ -37,7 +37,7 @@ func (d *Database) recover(ctx context.Context) error {
 		d.lost, err = d.deleteDamaged(ctx, tx, last)
 	}
 	if err == nil {
-		err = cut(d.dir, last)
+		err = errors.Join(cut(d.dir, last), remake(d.dir, last))
 	}
 	if err == nil {
 		_, err = integers(ctx, tx, dropSQL)
@@ -157,4 +157,25 @@ func cut(payloads *segments.Dir, last segments.Place) error {
 		return fmt.Errorf("cut off a torn tail: %w", err)
 	}
 	return payloads.Cut(last.Segment+1, 0)
+}
+
+// remake makes the last segment again where a loss of power took its name, so that
+// those that synchronise it find it, and makes the name last: it shall be there
+// wherever synced is in it. Its rows were deleted, and the next payload goes behind
+// them.
+func remake(payloads *segments.Dir, last segments.Place) error {
+	if last.Offset == 0 {
+		return nil // none was begun
+	}
+	err := payloads.Check(last.Segment)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err = payloads.Append(last); err == nil {
+		err = payloads.Sync(last.Segment)
+	}
+	if err != nil {
+		return fmt.Errorf("make a segment again: %w", err)
+	}
+	return nil
 }

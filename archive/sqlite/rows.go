@@ -71,49 +71,73 @@ func statement(s archive.Selection) (query string, args []any) {
 	return query + order, append(args, s.Limit)
 }
 
-// selections is how often Select looks again, where rows that it found were deleted
-// before their payloads were read.
+// selections is how often Select selects all that it is asked for, where rows that it
+// found were deleted before their payloads were read.
 const selections = 3
 
 // Select implements archive.Backend. It holds no connection while it reads
-// segments. What is deleted meanwhile it selects without; it leaves it out where
-// that happens again and again.
+// segments. What is deleted meanwhile it selects without; where that happens again
+// and again, it goes on behind what it found, so that the rows are those of more
+// than one moment, and as many as if nothing had been deleted.
 func (d *Database) Select(ctx context.Context, s archive.Selection) ([]archive.Row, error) {
 	if err := d.use(); err != nil {
 		return nil, fmt.Errorf("sqlite: select: %w", err)
 	}
 	defer d.mu.RUnlock()
+	rows, err := d.selectRows(ctx, s)
+	if err != nil {
+		return nil, fmt.Errorf("sqlite: select: %w", err)
+	}
+	return rows, nil
+}
+
+func (d *Database) selectRows(ctx context.Context, s archive.Selection) (all []archive.Row, err error) {
 	for tries := 1; ; tries++ {
-		rows, gone, err := d.query(ctx, s)
+		rows, end, err := d.query(ctx, s)
 		if err != nil {
-			return nil, fmt.Errorf("sqlite: select: %w", err)
+			return nil, err
 		}
-		if gone == 0 || tries == selections {
+		if end == nil && all == nil {
 			return rows, nil
+		}
+		if end == nil {
+			return append(all, rows...), nil
+		}
+		if tries < selections {
+			continue
+		}
+		all = append(all, rows...)
+		s.Limit -= len(rows)
+		if s.Descending {
+			s.Before = end
+		} else {
+			s.After = end
 		}
 	}
 }
 
-// query returns rows, and how many it left out because they were deleted meanwhile.
-func (d *Database) query(ctx context.Context, s archive.Selection) (rows []archive.Row, gone int, err error) {
+// query returns rows. Where it left some out that were deleted meanwhile, end is the
+// key of the last that it found; else nil.
+func (d *Database) query(ctx context.Context, s archive.Selection) (whole []archive.Row, end *message.Key, err error) {
 	rows, places, err := d.rows(ctx, s)
 	if err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
-	whole := rows[:0]
+	whole = rows[:0]
 	for i := range rows {
 		if s.Data && places[i].Segment > 0 {
 			there, err := d.readPayload(ctx, &rows[i], places[i])
 			if err != nil {
-				return nil, 0, err
+				return nil, nil, err
 			}
 			if !there {
+				end = &rows[len(rows)-1].Key // which whole is too short to write over
 				continue
 			}
 		}
 		whole = append(whole, rows[i])
 	}
-	return whole, len(rows) - len(whole), nil
+	return whole, end, nil
 }
 
 // rows returns rows without the payloads that are at a place, and the places.

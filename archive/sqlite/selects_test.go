@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -62,9 +63,9 @@ func TestFewSelectsStayPrepared(t *testing.T) {
 // query is open meanwhile; one that is open keeps it until it ends and no longer
 // (gotosocial#2808, stellar-core PR#2040, go-tableland#312).
 func TestLogBesideReaders(t *testing.T) {
-	const batches, size = 100, 1000
+	const batches, size, pages = 100, 100, 100
 	name := filepath.Join(t.TempDir(), "archive.db")
-	d := openFile(t, Options{pragmas: []string{"wal_autocheckpoint(1000)"}}, name)
+	d := openFile(t, Options{pragmas: []string{fmt.Sprintf("wal_autocheckpoint(%d)", pages)}}, name)
 	rows := func(from, n int) (rows []archive.Row) {
 		for i := from; i < from+n; i++ {
 			rows = append(rows, archivetest.Numbered(uint64(i), int64(i), 8))
@@ -88,7 +89,7 @@ func TestLogBesideReaders(t *testing.T) {
 		}
 		break
 	}
-	const bound = 3 * 1000 * 4096
+	const bound = 3 * pages * 4096
 	if n := logBytes(); n > bound {
 		t.Errorf("beside a page: the log has %d bytes, want at most %d", n, bound)
 	}
