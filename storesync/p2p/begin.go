@@ -26,13 +26,14 @@ func (s *session) begin(ctx context.Context) error {
 	if err == nil {
 		err = s.write(kindDone)
 	}
+	var left []byte
 	if err == nil {
-		_, err = s.expect(kindDone, s.opts.FrameBytes)
+		left, err = s.expect(kindDone, s.opts.FrameBytes)
 	}
 	if err != nil {
 		return err
 	}
-	s.report.More = s.report.More || s.owing
+	s.report.More = s.report.More || s.owing || len(left) > 0
 	if !s.report.More && s.report.Failed == 0 {
 		s.roster.advance(s.peer, s.to, mark)
 	}
@@ -131,7 +132,7 @@ func (s *session) note(diff negentropy.Diff, need, have []message.Hash) (n, h []
 		switch s.ledger.judge(copyOf{s.peer, id}) {
 		case wanted:
 			need = append(need, id)
-		case failing:
+		case onWay, failing: // what is on its way from another may never come
 			s.owing = true
 		}
 	}

@@ -15,9 +15,10 @@
 // decoded and hashed at once, and must be the message of the id that was asked for
 // at that place, with a timestamp in the range; it is then given to Store.Accept.
 // It counts as synced when the store has committed it, which the node tells by
-// [Syncer.Stored]. Until then it is pending, and nobody is asked for it again. What
-// was not stored is asked for in the next session; what was refused, by
-// [ErrRefused], is not, for a while: see docs/decisions/0014-store-sync-transfer.md.
+// [Syncer.Stored]. Until then it is pending, and nobody is asked for it again; a
+// session with another peer that has it too does not count as complete. What was not
+// stored is asked for in the next session; what was refused, by [ErrRefused], is not,
+// for a while: see docs/decisions/0014-store-sync-transfer.md.
 //
 // # Frames
 //
@@ -32,7 +33,7 @@
 //	message   = 5: topic-length topic encoded-message
 //	absent    = 6: reason             one byte: 0 not here, 1 too large, 2 no more in this session
 //	offer     = 7: ids
-//	done      = 8:
+//	done      = 8: left               nothing, or one byte 1: of what was offered some is left
 //
 // In a hello, version is 1, hash the name of the algorithm that ids are made with,
 // from and to the range (from <= timestamp < to, Unix time in nanoseconds), and the

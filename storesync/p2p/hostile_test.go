@@ -248,6 +248,43 @@ func TestDroppedStream(t *testing.T) {
 	same(t, a.shelf, b.shelf)
 }
 
+// Whoever is asked and does not send keeps no message of other peers away: a session
+// beside it does not count as complete, however old the message is.
+func TestStalledClaim(t *testing.T) {
+	now := time.Now()
+	o := Options{Range: time.Second, Now: func() time.Time { return now }}
+	have := shelfOf(0, 3)                        // of 1970
+	for _, begins := range []bool{true, false} { // whether this side begins the sessions with the honest peer
+		a, h, b := start(t, newShelf(), o), newHostile(t), start(t, shelfOf(0, 3), o)
+		asked, release := make(chan struct{}), make(chan struct{})
+		h.answer(func(w *wire, s network.Stream) {
+			reconciled(t, w, have)
+			close(asked)
+			<-release
+			_ = s.Reset()
+		})
+		connect(t, a.host, h.host)
+		stalled := make(chan error, 1)
+		go func() { _, err := a.Sync(deadline(t), h.host.ID()); stalled <- err }()
+		<-asked
+		from, to := a, b
+		if !begins {
+			from, to = b, a
+		}
+		if r := from.sync(t, to); r.Received+r.Served != 0 || !r.More {
+			t.Errorf("beside the claim: %+v, want nothing, and more to come", r)
+		}
+		close(release)
+		if err := <-stalled; err == nil {
+			t.Error("a session that the peer left worked")
+		}
+		if r := from.sync(t, to); r.More {
+			t.Errorf("after the claim: %+v, want no more", r)
+		}
+		same(t, a.shelf, b.shelf)
+	}
+}
+
 // A transfer that the peer refuses is retried in the next round, and not taken for
 // done (nwaku#3471).
 func TestRefusedTransfer(t *testing.T) {

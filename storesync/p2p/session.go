@@ -112,7 +112,7 @@ func (s *session) claim(ctx context.Context, ids []message.Hash) (batch, rest []
 		case v == wanted: // no room
 			s.enough = len(batch) == 0
 			return batch, ids[i:], ctx.Err()
-		case v == failing:
+		case v == onWay, v == failing:
 			s.owing = true
 		}
 	}
