@@ -34,6 +34,17 @@ func (n *Node) runSyncer(ctx context.Context) error {
 	return n.syncer.Run(ctx)
 }
 
+// Join joins a topic of the relay beside the configured ones. Of it store-sync then
+// fetches what it had refused, which Relay().Join alone leaves until
+// SyncOptions.RefusalTTL is over, and older messages for good.
+func (n *Node) Join(topic string, validators ...relay.Validator) error {
+	err := n.relay.Join(topic, validators...)
+	if err == nil && n.syncer != nil {
+		n.syncer.Reconsider()
+	}
+	return err
+}
+
 func (n *Node) snapshot(from, to int64) (negentropy.Set, error) {
 	return n.set.Snapshot(from, to), nil
 }

@@ -82,6 +82,39 @@ func syncAfterAbsence(t *testing.T, reach relay.Reach, hash message.Algorithm) {
 	}
 }
 
+// Messages of a topic that is not joined are refused; once it is joined, all of them
+// come, however old they are.
+func TestSyncJoinsLater(t *testing.T) {
+	const messages = 5
+	oa, oc := syncing("memory"), syncing("memory")
+	oa.Relay.Topics = append(oa.Relay.Topics, shard1)
+	oa.Relay.AllowNoPeers = true
+	oc.SyncOptions.Range = time.Second
+	echo := make(app, 2*messages)
+	oa.Relay.Stages = []relay.Stage{echo.stage}
+	seen := make(app, 2*messages)
+	oc.Relay.Stages = []relay.Stage{seen.stage}
+	a, c := run(t, oa), run(t, oc)
+	publish(t, a, shard0, 0, messages)
+	publish(t, a, shard1, messages, 2*messages)
+	echo.take(t, 2*messages)
+	if err := c.Connect(deadline(t), a.AddrInfo()); err != nil {
+		t.Fatal(err)
+	}
+	for round, want := range []p2p.Report{{Received: 2 * messages, Refused: messages}, {}, {Received: messages}, {}} {
+		if round == 2 {
+			if err := c.Join(shard1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r, err := c.Syncer().Sync(deadline(t), a.ID())
+		if err != nil || r.Received != want.Received || r.Refused != want.Refused || r.More {
+			t.Errorf("round %d: %+v, %v, want %+v", round, r, err, want)
+		}
+		seen.take(t, want.Received-want.Refused)
+	}
+}
+
 // What retention deleted here, and a peer still has, is fetched once more, refused,
 // and then left alone (nips PR#540).
 func TestSyncBesideRetention(t *testing.T) {

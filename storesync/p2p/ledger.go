@@ -174,6 +174,13 @@ func (l *ledger) refuse(c copyOf, final bool) {
 	l.refusals.Add(c, r)
 }
 
+// forget forgets all refusals.
+func (l *ledger) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusals.Purge()
+}
+
 // counts returns how many messages are on their way, and how many of them a
 // session's Accept was given.
 func (l *ledger) counts(session *Report) (all, accepted int) {

@@ -284,6 +284,14 @@ func (s *Syncer) Stored(env *message.Envelope, err error) {
 	}
 }
 
+// Reconsider makes the next session with each peer go over everything, and ask again
+// for what was refused. Whoever made the store take what it refused before, as by
+// joining a topic, calls it.
+func (s *Syncer) Reconsider() {
+	s.ledger.forget()
+	s.roster.rewind()
+}
+
 // unstored notes that a message that was claimed is not stored.
 func (s *Syncer) unstored(c *claim, h message.Hash, err error) {
 	if c == nil {
