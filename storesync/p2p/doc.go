@@ -66,7 +66,9 @@
 // A session holds a snapshot, the ids that differ, and one batch; the ids that only
 // this side has are held up to the number in the snapshot. Of 1024 peers it is
 // remembered how often they came, whether they are shunned, and up to when their
-// messages were the same.
+// messages were the same; of 32 which of their messages were refused, up to
+// Options.Refusals each: a peer that has more is asked for nothing new until
+// Options.RefusalTTL is over.
 //
 // # Run and Close
 //

@@ -75,8 +75,8 @@ type Options struct {
 	PeerPeriod time.Duration // 0: 10 minutes
 	ShunTime   time.Duration // for which a peer that broke the protocol is neither asked nor answered; 0: 10 minutes
 	Pending    int           // messages asked for or accepted, and not answered by Stored; 0: 1,024
-	Refusals   int           // refused messages remembered; beyond, the longest unheard of is forgotten; 0: 16,384
-	RefusalTTL time.Duration // for which a refused message is not asked for again; 0: 1 h
+	Refusals   int           // refused messages of a peer, which are remembered; then it is asked for no other in RefusalTTL; 0: 16,384
+	RefusalTTL time.Duration // from a peer's first refused message on; then all of it are forgotten; 0: 1 h
 
 	Now    func() time.Time // the clock; nil: time.Now
 	Rand   *rand.Rand       // for Run alone; nil: seeded by chance

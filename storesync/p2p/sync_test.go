@@ -222,6 +222,30 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A peer that has more messages that are refused than are remembered is asked for
+// no other until they are forgotten, and not for all of them in turn.
+func TestRefusalsFull(t *testing.T) {
+	now := time.Now()
+	o := Options{Refusals: 5, Batch: 1, Now: func() time.Time { return now }}
+	a, b, c := start(t, newShelf(), o), start(t, shelfOf(0, 20), Options{}), start(t, shelfOf(0, 20), Options{})
+	a.accept = func(*message.Envelope) (bool, error) { return false, ErrRefused }
+	for period := range 2 {
+		for range 5 {
+			if r := a.sync(t, b); !r.More {
+				t.Errorf("%+v, want more left", r)
+			}
+		}
+		if got, want := len(a.accepted()), (period+1)*5; got != want {
+			t.Errorf("period %d: fetched %d times, want %d", period, got, want)
+		}
+		now = now.Add(DefaultRefusalTTL)
+	}
+	a.sync(t, b)
+	a.accept = nil
+	a.sync(t, c) // another peer is asked for them all
+	same(t, a.shelf, c.shelf)
+}
+
 // One peer's refused copy keeps nobody else's away: a hash does not cover every
 // field of a message.
 func TestRefusedCopy(t *testing.T) {
