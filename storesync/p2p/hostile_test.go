@@ -206,7 +206,7 @@ func TestHostileBegins(t *testing.T) {
 }
 
 // endSession waits until no session of n is on.
-func endSession(t *testing.T, n *node) {
+func endSession(t testing.TB, n *node) {
 	t.Helper()
 	ended := make(chan struct{})
 	go func() { n.sessions.Wait(); close(ended) }()
@@ -271,13 +271,14 @@ func TestStalledClaim(t *testing.T) {
 		if !begins {
 			from, to = b, a
 		}
-		if r := from.sync(t, to); r.Received+r.Served != 0 || !r.More {
+		if r := from.syncBeside(t, to); r.Received+r.Served != 0 || !r.More {
 			t.Errorf("beside the claim: %+v, want nothing, and more to come", r)
 		}
 		close(release)
 		if err := <-stalled; err == nil {
 			t.Error("a session that the peer left worked")
 		}
+		endSession(t, to)
 		if r := from.sync(t, to); r.More {
 			t.Errorf("after the claim: %+v, want no more", r)
 		}

@@ -224,8 +224,17 @@ func newSyncer(t testing.TB, h host.Host, s *shelf, o Options) *Syncer {
 	return syncer
 }
 
-// sync runs a session of a with b, which must work.
+// sync runs a session of n with another node, which must work, and waits for its end
+// on the other side, where the next would be declined before.
 func (n *node) sync(t testing.TB, with *node) Report {
+	t.Helper()
+	r := n.syncBeside(t, with)
+	endSession(t, with)
+	return r
+}
+
+// syncBeside is sync beside another session of with.
+func (n *node) syncBeside(t testing.TB, with *node) Report {
 	t.Helper()
 	connect(t, n.host, with.host)
 	r, err := n.Sync(deadline(t), with.host.ID())
