@@ -16,11 +16,10 @@ import (
 // newSyncer returns the Syncer between the archive and those of peers.
 func (n *Node) newSyncer() (*p2p.Syncer, error) {
 	o := n.options.SyncOptions
-	if o.CatchUp == 0 {
-		o.CatchUp = n.options.Retention.Age
-	}
 	o.Counts, o.Format, o.Logger = n.options.Relay.Counts, n.relay.Format(), n.logger
-	return p2p.New(n.host, p2p.Store{Snapshot: n.snapshot, Load: n.load, Has: n.has, Accept: n.restore}, o)
+	return p2p.New(n.host, p2p.Store{
+		Snapshot: n.snapshot, Load: n.load, Has: n.has, Accept: n.restore, Oldest: n.archive.Oldest,
+	}, o)
 }
 
 // runSyncer runs the Syncer once the relay has joined its topics: before, it would

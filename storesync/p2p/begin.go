@@ -50,12 +50,15 @@ func (s *Syncer) window(p peer.ID) (from, to int64) {
 }
 
 // bounds returns what of a range this node takes part in: no message before
-// CatchUp, none that may still be under way.
+// CatchUp, none that its store would not keep, none that may still be under way.
 func (s *Syncer) bounds(from, to int64) (int64, int64) {
 	now := s.opts.Now()
 	to = max(0, min(to, now.Add(-s.opts.Settle).UnixNano()))
 	if s.opts.CatchUp > 0 {
 		from = max(from, now.Add(-s.opts.CatchUp).UnixNano())
+	}
+	if s.store.Oldest != nil {
+		from = max(from, s.store.Oldest())
 	}
 	return min(max(from, 0), to), to
 }

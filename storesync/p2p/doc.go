@@ -1,7 +1,7 @@
 // Package p2p carries the comparison of two message stores, and the messages that
 // only one of them has, over libp2p streams.
 //
-// A [Syncer] runs sessions between the store of its node, a [Store] of four
+// A [Syncer] runs sessions between the store of its node, a [Store] of a few
 // functions, and those of peers. One session, on one stream, heals both sides:
 //
 //   - both state their terms, and settle on a range of timestamps;
@@ -74,7 +74,7 @@
 //
 // [New] starts nothing. [Syncer.Run] answers peers and, with Options.Interval,
 // begins a session with one of them at each interval: the first with a peer over
-// everything, up to Options.CatchUp, each further one over what came after the last
+// everything, up to Options.CatchUp and Store.Oldest, each further one over what came after the last
 // that completed, and Options.Range before it. When a message that was fetched is
 // not stored, the next session goes over everything again. [Syncer.Close] ends Run
 // and all sessions and waits for them; a second Close returns nil.

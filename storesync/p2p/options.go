@@ -16,8 +16,8 @@ import (
 	"github.com/msgpath/msgpath/storesync/negentropy"
 )
 
-// Store is what a Syncer needs of the node's store. All of it is needed, and
-// called from several goroutines at once.
+// Store is what a Syncer needs of the node's store. All but Oldest is needed, and
+// all is called from several goroutines at once.
 type Store struct {
 	// Snapshot returns the keys of the stored messages with from <= timestamp < to,
 	// in nanoseconds of Unix time. It must not change afterwards.
@@ -35,6 +35,11 @@ type Store struct {
 	// error that wraps ErrRefused is remembered. It may block, for less than the
 	// peer's StepTime.
 	Accept func(context.Context, *message.Envelope) error
+
+	// Oldest returns the timestamp below which Accept refuses every message, as a
+	// retention does that has no room for older ones; nil: it refuses none for that.
+	// Sessions leave those out.
+	Oldest func() int64
 }
 
 // MinFrameBytes is the least that FrameBytes can be: a frame of Negentropy of the
