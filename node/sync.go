@@ -18,7 +18,7 @@ func (n *Node) newSyncer() (*p2p.Syncer, error) {
 	o := n.options.SyncOptions
 	o.Counts, o.Format, o.Logger = n.options.Relay.Counts, n.relay.Format(), n.logger
 	return p2p.New(n.host, p2p.Store{
-		Snapshot: n.snapshot, Load: n.load, Has: n.has, Accept: n.restore, Oldest: n.archive.Oldest,
+		Snapshot: n.snapshot, Load: n.load, Has: n.archive.Has, Accept: n.restore, Oldest: n.archive.Oldest,
 	}, o)
 }
 
@@ -54,11 +54,6 @@ func (n *Node) load(ctx context.Context, h message.Hash) (topic string, m *pb.Wa
 		return "", nil, nil
 	}
 	return row.Topic, row.Message, err
-}
-
-func (n *Node) has(ctx context.Context, h message.Hash) (bool, error) {
-	_, m, err := n.load(ctx, h)
-	return m != nil, err
 }
 
 // restore hands a message of a peer's archive to the relay. What the relay would

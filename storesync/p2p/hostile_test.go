@@ -396,3 +396,32 @@ func TestServesNoLargerThanAsked(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What a peer asks for is looked for a bounded number of times in a session, be it
+// there or not.
+func TestLooksForNoMoreThanServed(t *testing.T) {
+	b, h := start(t, newShelf(), Options{ServeMessages: 100}), newHostile(t)
+	w, _ := h.open(b)
+	greetAs(t, w)
+	for batch := range 10 {
+		_ = w.write(kindWant, make([]byte, idSize*DefaultBatch))
+		for i := range DefaultBatch {
+			want := absentHere
+			if batch*DefaultBatch+i >= 100 {
+				want = absentLater
+			}
+			k, body, err := w.read(10)
+			if err != nil || k != kindAbsent || body[0] != byte(want) {
+				t.Fatalf("answer %d of batch %d: %v %x, %v, want absence %d", i, batch, k, body, err, want)
+			}
+		}
+	}
+	_ = w.write(kindDone)
+	if _, err := w.expect(kindDone, 10); err != nil {
+		t.Error(err)
+	}
+	endSession(t, b)
+	if n := b.looked; n != 100 || b.Stats().Sessions[Answered][Partial] != 1 {
+		t.Errorf("looked for %d, want 100; %+v", n, b.Stats())
+	}
+}

@@ -67,6 +67,7 @@ type shelf struct {
 	messages map[message.Hash]*pb.WakuMessage
 	set      storesync.Set
 	taken    []message.Hash // by Accept, in order
+	looked   int            // calls of Load
 
 	syncer *Syncer
 	// What Accept answers and whether it commits at once; nil: nil, and it does.
@@ -126,6 +127,7 @@ func (s *shelf) snapshot(from, to int64) (negentropy.Set, error) {
 func (s *shelf) load(_ context.Context, h message.Hash) (string, *pb.WakuMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.looked++
 	return topic, s.messages[h], nil
 }
 

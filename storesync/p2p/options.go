@@ -27,7 +27,8 @@ type Store struct {
 	// is not there. The message is shared and not changed.
 	Load func(context.Context, message.Hash) (topic string, m *pb.WakuMessage, err error)
 
-	// Has reports whether a message is stored.
+	// Has reports whether a message is stored, without reading it: it is called for
+	// each id that a peer offers.
 	Has func(context.Context, message.Hash) (bool, error)
 
 	// Accept takes a message that was asked for, decoded and hashed. After a nil
@@ -69,7 +70,7 @@ type Options struct {
 	Claims        int           // ids that a peer may say or offer it has; 0: 131,072
 	Ask           int           // messages to ask for; 0: 16,384
 	Batch         int           // ids asked for or offered at once; 0: 64
-	ServeMessages int           // messages to send; 0: 16,384
+	ServeMessages int           // messages to look for and send; 0: 16,384
 	ServeBytes    int           // bytes of messages to send; 0: 256 MiB
 	StepTime      time.Duration // for each frame to come or go; 0: 30 s
 	SessionTime   time.Duration // 0: 10 minutes
