@@ -363,6 +363,18 @@ func TestDeclined(t *testing.T) {
 	})
 }
 
+// A peer that is not connected is not dialled, though its address is known.
+func TestDoesNotDial(t *testing.T) {
+	a, b := start(t, newShelf(), Options{}), start(t, shelfOf(0, 3), Options{})
+	a.host.Peerstore().AddAddrs(b.host.ID(), b.host.Addrs(), time.Hour)
+	if _, err := a.Sync(deadline(t), b.host.ID()); err == nil {
+		t.Error("a session without a connection worked")
+	}
+	if n := len(a.host.Network().Conns()); n != 0 {
+		t.Errorf("%d connections", n)
+	}
+}
+
 func expectDeclined(t *testing.T, a, b *node, why string) {
 	t.Helper()
 	connect(t, a.host, b.host)
