@@ -72,12 +72,14 @@
 //
 // # Run and Close
 //
-// [New] starts nothing. [Syncer.Run] answers peers and, with Options.Interval,
-// begins a session with one of them at each interval: the first with a peer over
-// everything, up to Options.CatchUp and Store.Oldest, each further one over what came after the last
-// that completed, and Options.Range before it. When a message that was fetched is
-// not stored, the next session goes over everything again. [Syncer.Close] ends Run
-// and all sessions and waits for them; a second Close returns nil.
+// [New] starts nothing. [Syncer.Run] answers peers and, with Options.Interval, begins
+// a session with one of them at each interval, or up to 16 in a row, with others in
+// between, while they have more that is taken. The first with a peer goes over
+// everything, up to Options.CatchUp and Store.Oldest, each further one over what came
+// after the last that completed, and Options.Range before it. When a message that was
+// fetched is not stored, and after [Syncer.Reconsider], the next session goes over
+// everything again. [Syncer.Close] ends Run and all sessions and waits for them; a
+// second Close returns nil.
 //
 // It will not dial, forward a message to gossip, delete one, or decide which may be
 // kept. A message from before 1970 is not synchronised, as Negentropy has no such
