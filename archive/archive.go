@@ -243,6 +243,15 @@ func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
 	return Get(ctx, a.backend, h)
 }
 
+// Has reports whether a message with hash h is committed, without reading it.
+func (a *Archive) Has(ctx context.Context, h message.Hash) (bool, error) {
+	rows, err := a.backend.Select(ctx, Selection{Hashes: []message.Hash{h}, Limit: 1})
+	if err != nil {
+		return false, fmt.Errorf("archive: look for %s: %w", h, err)
+	}
+	return len(rows) > 0, nil
+}
+
 // Keys yields the keys of the committed messages, ascending by timestamp and
 // hash. The loop's body may use the archive. It ends after the first error.
 func (a *Archive) Keys(ctx context.Context) iter.Seq2[message.Key, error] {

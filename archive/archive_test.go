@@ -313,3 +313,38 @@ func TestCheckpoint(t *testing.T) {
 		closeArchive(t, a)
 	}
 }
+
+// selections notes what a backend is asked for.
+type selections struct {
+	archive.Backend
+	asked []archive.Selection
+}
+
+func (b *selections) Select(ctx context.Context, s archive.Selection) ([]archive.Row, error) {
+	b.asked = append(b.asked, s)
+	return b.Backend.Select(ctx, s)
+}
+
+// Has reads keys alone: no message, however large.
+func TestHas(t *testing.T) {
+	b := &selections{Backend: archive.NewMemory()}
+	a := newArchive(t, b, archive.Options{})
+	row := archivetest.Numbered(1, 1, 8)
+	if _, err := b.Insert(t.Context(), []archive.Row{row}); err != nil {
+		t.Fatal(err)
+	}
+	for h, want := range map[message.Hash]bool{row.Key.Hash: true, {1}: false} {
+		if has, err := a.Has(t.Context(), h); err != nil || has != want {
+			t.Errorf("%s: %v, %v, want %v", h, has, err, want)
+		}
+	}
+	for _, s := range b.asked {
+		if s.Data || s.Limit != 1 {
+			t.Errorf("selects %+v", s)
+		}
+	}
+	closeArchive(t, a)
+	if _, err := a.Has(t.Context(), row.Key.Hash); !errors.Is(err, archive.ErrClosed) {
+		t.Errorf("closed: %v", err)
+	}
+}

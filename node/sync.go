@@ -16,11 +16,10 @@ import (
 // newSyncer returns the Syncer between the archive and those of peers.
 func (n *Node) newSyncer() (*p2p.Syncer, error) {
 	o := n.options.SyncOptions
-	if o.CatchUp == 0 {
-		o.CatchUp = n.options.Retention.Age
-	}
 	o.Counts, o.Format, o.Logger = n.options.Relay.Counts, n.relay.Format(), n.logger
-	return p2p.New(n.host, p2p.Store{Snapshot: n.snapshot, Load: n.load, Has: n.has, Accept: n.restore}, o)
+	return p2p.New(n.host, p2p.Store{
+		Snapshot: n.snapshot, Load: n.load, Has: n.archive.Has, Accept: n.restore, Oldest: n.archive.Oldest,
+	}, o)
 }
 
 // runSyncer runs the Syncer once the relay has joined its topics: before, it would
@@ -34,6 +33,17 @@ func (n *Node) runSyncer(ctx context.Context) error {
 	return n.syncer.Run(ctx)
 }
 
+// Join joins a topic of the relay beside the configured ones. Of it store-sync then
+// fetches what it had refused, which Relay().Join alone leaves until
+// SyncOptions.RefusalTTL is over, and older messages for good.
+func (n *Node) Join(topic string, validators ...relay.Validator) error {
+	err := n.relay.Join(topic, validators...)
+	if err == nil && n.syncer != nil {
+		n.syncer.Reconsider()
+	}
+	return err
+}
+
 func (n *Node) snapshot(from, to int64) (negentropy.Set, error) {
 	return n.set.Snapshot(from, to), nil
 }
@@ -44,11 +54,6 @@ func (n *Node) load(ctx context.Context, h message.Hash) (topic string, m *pb.Wa
 		return "", nil, nil
 	}
 	return row.Topic, row.Message, err
-}
-
-func (n *Node) has(ctx context.Context, h message.Hash) (bool, error) {
-	_, m, err := n.load(ctx, h)
-	return m != nil, err
 }
 
 // restore hands a message of a peer's archive to the relay. What the relay would

@@ -16,8 +16,8 @@ func (r *Relay) Format() message.Format { return r.format }
 // caller's goroutine. It is not forwarded, observers do not see it, and gossipsub
 // does not know it: whether it was delivered before is the store's to say.
 //
-// The error wraps ErrNotJoined or ErrRejected, or is env's or the store's; all but
-// the first are counted, as for any message. After nil the store answers by
+// The error wraps ErrNotJoined or ErrRejected, or is ctx's, env's or the store's; all
+// but the first are counted, as for any message. After nil the store answers by
 // calling Stored.
 func (r *Relay) Receive(ctx context.Context, env *message.Envelope) error {
 	j := r.joined(env.Topic())
@@ -30,8 +30,8 @@ func (r *Relay) Receive(ctx context.Context, env *message.Envelope) error {
 	if cause, err := j.check(ctx, r.share(env)); err != nil {
 		j.add(cause)
 		r.opts.Logger.Debug("recovered message refused", "topic", j.name, "cause", cause.String(), "error", err)
-		if cause == DropLeft {
-			return fmt.Errorf("relay: receive on %q: %w", j.name, err)
+		if cause == DropLeft { // ctx ended: the topic cannot be left meanwhile
+			return fmt.Errorf("relay: receive on %q: %w", j.name, context.Cause(ctx))
 		}
 		return fmt.Errorf("relay: receive on %q: %w: %w", j.name, ErrRejected, err)
 	}

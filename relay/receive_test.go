@@ -91,14 +91,29 @@ func TestReceiveRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := n.Receive(ctx, n.recovered(0)); err == nil || errors.Is(err, ErrRejected) {
-		t.Errorf("ended context: %v, want an error that is no rejection", err)
+	if err := n.Receive(ctx, n.recovered(0)); !errors.Is(err, context.Canceled) || errors.Is(err, ErrRejected) || errors.Is(err, ErrNotJoined) {
+		t.Errorf("ended context: %v, want the context's error and no refusal", err)
 	}
 	n.settle()
 	if err := n.Receive(t.Context(), n.recovered(1)); !errors.Is(err, ErrNotJoined) {
 		t.Errorf("closed relay: %v", err)
 	}
 	expectCauses(t, n.on(topicA), map[Cause]uint64{RejectTopic: 1, DropLeft: 1})
+}
+
+// TestReceiveEnds: the caller's context ends while a validator is at work.
+func TestReceiveEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	n := start(t, Options{Validators: []Validator{func(ctx context.Context, _ *message.Envelope) error {
+		cancel()
+		return errRefused // as one that was told so may say
+	}}})
+	err := n.Receive(ctx, n.recovered(0))
+	if !errors.Is(err, context.Canceled) || errors.Is(err, ErrRejected) || errors.Is(err, ErrNotJoined) {
+		t.Errorf("receive: %v, want the context's error and no refusal", err)
+	}
+	n.settle()
+	expectCauses(t, n.on(topicA), map[Cause]uint64{DropLeft: 1})
 }
 
 // TestReceiveCounts: of an Envelope that was decoded and hashed nothing is done

@@ -29,7 +29,7 @@ const (
 	DropSubscription              // the topic's handler was too slow
 	DropStore                     // the store failed or refused it
 	DropStage                     // a stage failed
-	DropLeft                      // its topic was left before it was validated
+	DropLeft                      // its topic was left before it was validated, or Receive's context ended
 	causes
 )
 

@@ -98,8 +98,14 @@ func (s *session) consider(ctx context.Context, body []byte, offered int) error 
 	return s.write(kindWant)
 }
 
+// farewell ends the session, and says whether some of what was offered is to be
+// offered again.
 func (s *session) farewell() error {
-	if err := s.write(kindDone); err != nil {
+	var left []byte
+	if s.owing {
+		left = []byte{1}
+	}
+	if err := s.write(kindDone, left); err != nil {
 		return err
 	}
 	return s.flush()

@@ -26,13 +26,14 @@ func (s *session) begin(ctx context.Context) error {
 	if err == nil {
 		err = s.write(kindDone)
 	}
+	var left []byte
 	if err == nil {
-		_, err = s.expect(kindDone, s.opts.FrameBytes)
+		left, err = s.expect(kindDone, s.opts.FrameBytes)
 	}
 	if err != nil {
 		return err
 	}
-	s.report.More = s.report.More || s.owing
+	s.report.More = s.report.More || s.owing || len(left) > 0
 	if !s.report.More && s.report.Failed == 0 {
 		s.roster.advance(s.peer, s.to, mark)
 	}
@@ -49,12 +50,15 @@ func (s *Syncer) window(p peer.ID) (from, to int64) {
 }
 
 // bounds returns what of a range this node takes part in: no message before
-// CatchUp, none that may still be under way.
+// CatchUp, none that its store would not keep, none that may still be under way.
 func (s *Syncer) bounds(from, to int64) (int64, int64) {
 	now := s.opts.Now()
 	to = max(0, min(to, now.Add(-s.opts.Settle).UnixNano()))
 	if s.opts.CatchUp > 0 {
 		from = max(from, now.Add(-s.opts.CatchUp).UnixNano())
+	}
+	if s.store.Oldest != nil {
+		from = max(from, s.store.Oldest())
 	}
 	return min(max(from, 0), to), to
 }
@@ -131,7 +135,7 @@ func (s *session) note(diff negentropy.Diff, need, have []message.Hash) (n, h []
 		switch s.ledger.judge(copyOf{s.peer, id}) {
 		case wanted:
 			need = append(need, id)
-		case failing:
+		case onWay, failing: // what is on its way from another may never come
 			s.owing = true
 		}
 	}

@@ -1,7 +1,7 @@
 // Package p2p carries the comparison of two message stores, and the messages that
 // only one of them has, over libp2p streams.
 //
-// A [Syncer] runs sessions between the store of its node, a [Store] of four
+// A [Syncer] runs sessions between the store of its node, a [Store] of a few
 // functions, and those of peers. One session, on one stream, heals both sides:
 //
 //   - both state their terms, and settle on a range of timestamps;
@@ -15,9 +15,10 @@
 // decoded and hashed at once, and must be the message of the id that was asked for
 // at that place, with a timestamp in the range; it is then given to Store.Accept.
 // It counts as synced when the store has committed it, which the node tells by
-// [Syncer.Stored]. Until then it is pending, and nobody is asked for it again. What
-// was not stored is asked for in the next session; what was refused, by
-// [ErrRefused], is not, for a while: see docs/decisions/0014-store-sync-transfer.md.
+// [Syncer.Stored]. Until then it is pending, and nobody is asked for it again; a
+// session with another peer that has it too does not count as complete. What was not
+// stored is asked for in the next session; what was refused, by [ErrRefused], is not,
+// for a while: see docs/decisions/0014-store-sync-transfer.md.
 //
 // # Frames
 //
@@ -32,7 +33,7 @@
 //	message   = 5: topic-length topic encoded-message
 //	absent    = 6: reason             one byte: 0 not here, 1 too large, 2 no more in this session
 //	offer     = 7: ids
-//	done      = 8:
+//	done      = 8: left               nothing, or one byte 1: of what was offered some is left
 //
 // In a hello, version is 1, hash the name of the algorithm that ids are made with,
 // from and to the range (from <= timestamp < to, Unix time in nanoseconds), and the
@@ -65,16 +66,20 @@
 // A session holds a snapshot, the ids that differ, and one batch; the ids that only
 // this side has are held up to the number in the snapshot. Of 1024 peers it is
 // remembered how often they came, whether they are shunned, and up to when their
-// messages were the same.
+// messages were the same; of 32 which of their messages were refused, up to
+// Options.Refusals each: a peer that has more is asked for nothing new until
+// Options.RefusalTTL is over.
 //
 // # Run and Close
 //
-// [New] starts nothing. [Syncer.Run] answers peers and, with Options.Interval,
-// begins a session with one of them at each interval: the first with a peer over
-// everything, up to Options.CatchUp, each further one over what came after the last
-// that completed, and Options.Range before it. When a message that was fetched is
-// not stored, the next session goes over everything again. [Syncer.Close] ends Run
-// and all sessions and waits for them; a second Close returns nil.
+// [New] starts nothing. [Syncer.Run] answers peers and, with Options.Interval, begins
+// a session with one of them at each interval, or up to 16 in a row, with others in
+// between, while they have more that is taken. The first with a peer goes over
+// everything, up to Options.CatchUp and Store.Oldest, each further one over what came
+// after the last that completed, and Options.Range before it. When a message that was
+// fetched is not stored, and after [Syncer.Reconsider], the next session goes over
+// everything again. [Syncer.Close] ends Run and all sessions and waits for them; a
+// second Close returns nil.
 //
 // It will not dial, forward a message to gossip, delete one, or decide which may be
 // kept. A message from before 1970 is not synchronised, as Negentropy has no such

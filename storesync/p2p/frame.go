@@ -21,7 +21,7 @@ const (
 	kindMessage                   // a topic and an encoded message
 	kindAbsent                    // why there is no message: an absence
 	kindOffer                     // ids to be had
-	kindDone                      // nothing
+	kindDone                      // nothing, or one byte: something is left for another session
 )
 
 var kindNames = [...]string{

@@ -206,7 +206,7 @@ func TestHostileBegins(t *testing.T) {
 }
 
 // endSession waits until no session of n is on.
-func endSession(t *testing.T, n *node) {
+func endSession(t testing.TB, n *node) {
 	t.Helper()
 	ended := make(chan struct{})
 	go func() { n.sessions.Wait(); close(ended) }()
@@ -246,6 +246,44 @@ func TestDroppedStream(t *testing.T) {
 	}
 	a.sync(t, b)
 	same(t, a.shelf, b.shelf)
+}
+
+// Whoever is asked and does not send keeps no message of other peers away: a session
+// beside it does not count as complete, however old the message is.
+func TestStalledClaim(t *testing.T) {
+	now := time.Now()
+	o := Options{Range: time.Second, Now: func() time.Time { return now }}
+	have := shelfOf(0, 3)                        // of 1970
+	for _, begins := range []bool{true, false} { // whether this side begins the sessions with the honest peer
+		a, h, b := start(t, newShelf(), o), newHostile(t), start(t, shelfOf(0, 3), o)
+		asked, release := make(chan struct{}), make(chan struct{})
+		h.answer(func(w *wire, s network.Stream) {
+			reconciled(t, w, have)
+			close(asked)
+			<-release
+			_ = s.Reset()
+		})
+		connect(t, a.host, h.host)
+		stalled := make(chan error, 1)
+		go func() { _, err := a.Sync(deadline(t), h.host.ID()); stalled <- err }()
+		<-asked
+		from, to := a, b
+		if !begins {
+			from, to = b, a
+		}
+		if r := from.syncBeside(t, to); r.Received+r.Served != 0 || !r.More {
+			t.Errorf("beside the claim: %+v, want nothing, and more to come", r)
+		}
+		close(release)
+		if err := <-stalled; err == nil {
+			t.Error("a session that the peer left worked")
+		}
+		endSession(t, to)
+		if r := from.sync(t, to); r.More {
+			t.Errorf("after the claim: %+v, want no more", r)
+		}
+		same(t, a.shelf, b.shelf)
+	}
 }
 
 // A transfer that the peer refuses is retried in the next round, and not taken for
@@ -356,5 +394,34 @@ func TestServesNoLargerThanAsked(t *testing.T) {
 	_ = w.write(kindDone)
 	if _, err := w.expect(kindDone, 10); err != nil {
 		t.Error(err)
+	}
+}
+
+// What a peer asks for is looked for a bounded number of times in a session, be it
+// there or not.
+func TestLooksForNoMoreThanServed(t *testing.T) {
+	b, h := start(t, newShelf(), Options{ServeMessages: 100}), newHostile(t)
+	w, _ := h.open(b)
+	greetAs(t, w)
+	for batch := range 10 {
+		_ = w.write(kindWant, make([]byte, idSize*DefaultBatch))
+		for i := range DefaultBatch {
+			want := absentHere
+			if batch*DefaultBatch+i >= 100 {
+				want = absentLater
+			}
+			k, body, err := w.read(10)
+			if err != nil || k != kindAbsent || body[0] != byte(want) {
+				t.Fatalf("answer %d of batch %d: %v %x, %v, want absence %d", i, batch, k, body, err, want)
+			}
+		}
+	}
+	_ = w.write(kindDone)
+	if _, err := w.expect(kindDone, 10); err != nil {
+		t.Error(err)
+	}
+	endSession(t, b)
+	if n := b.looked; n != 100 || b.Stats().Sessions[Answered][Partial] != 1 {
+		t.Errorf("looked for %d, want 100; %+v", n, b.Stats())
 	}
 }

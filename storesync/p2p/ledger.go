@@ -15,16 +15,21 @@ import (
 // before it counts as refused.
 const patience = 3
 
+// refusingPeers is of how many peers refusals are remembered; beyond, those of the
+// one longest unheard of are forgotten.
+const refusingPeers = 32
+
 // ledger holds what is on its way, which nobody else is to be asked for, and what
 // was refused. It is safe for concurrent use.
 type ledger struct {
 	slots chan struct{} // one for each message pending: the bound
+	most  int           // refusals of one peer
 	ttl   time.Duration // of refusals
 	now   func() time.Time
 
 	mu       sync.Mutex
 	pending  map[message.Hash]*claim
-	refusals *simplelru.LRU[copyOf, refusal]
+	refusals *simplelru.LRU[peer.ID, refusals]
 }
 
 // claim is a message on its way.
@@ -41,20 +46,27 @@ type copyOf struct {
 	hash message.Hash
 }
 
+// refusals are those of one peer's copies. To forget the oldest for a new one would
+// be to ask for all of them in turn, for ever: when there are as many as may be, the
+// peer is asked for nothing new until all are forgotten at once.
+type refusals struct {
+	until  time.Time
+	copies map[message.Hash]refusal
+}
+
 // refusal is what is remembered of a copy that was refused or did not come.
 type refusal struct {
-	until time.Time // not to be asked for before
-	fails int       // since the last refusal
-	final bool      // it was refused, and did not just fail
+	fails uint8
+	final bool // it was refused, and did not just fail
 }
 
 func newLedger(o Options) *ledger {
-	refusals, err := simplelru.NewLRU[copyOf, refusal](o.Refusals, nil)
+	refusals, err := simplelru.NewLRU[peer.ID, refusals](refusingPeers, nil)
 	if err != nil { // only for a size below 1
 		panic(err)
 	}
 	return &ledger{
-		slots: make(chan struct{}, o.Pending), ttl: o.RefusalTTL, now: o.Now,
+		slots: make(chan struct{}, o.Pending), most: o.Refusals, ttl: o.RefusalTTL, now: o.Now,
 		pending: make(map[message.Hash]*claim), refusals: refusals,
 	}
 }
@@ -66,7 +78,7 @@ const (
 	wanted  verdict = iota
 	onWay           // somebody was asked for it
 	refused         // it would be refused
-	failing         // it failed too often, and is not done with
+	failing         // not now: it failed too often, or too much of the peer's was refused
 )
 
 func (l *ledger) judge(c copyOf) verdict {
@@ -79,14 +91,24 @@ func (l *ledger) judgeLocked(c copyOf) verdict {
 	if _, ok := l.pending[c.hash]; ok {
 		return onWay
 	}
-	r, ok := l.refusals.Get(c)
+	copies := l.refusalsOf(c.peer).copies
+	r, known := copies[c.hash]
 	switch {
-	case !ok || !l.now().Before(r.until):
-		return wanted
 	case r.final:
 		return refused
+	case r.fails >= patience, !known && len(copies) >= l.most:
+		return failing
 	}
-	return failing
+	return wanted
+}
+
+// refusalsOf returns what is remembered of a peer's copies: the zero value if nothing
+// is. The caller holds l.mu.
+func (l *ledger) refusalsOf(p peer.ID) refusals {
+	if r, ok := l.refusals.Get(p); ok && l.now().Before(r.until) {
+		return r
+	}
+	return refusals{}
 }
 
 // claim notes that a peer is asked for a message. It waits for room, if told to,
@@ -166,12 +188,23 @@ func (l *ledger) release(session *Report, ids []message.Hash) {
 func (l *ledger) refuse(c copyOf, final bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r, _ := l.refusals.Get(c)
-	r.final = final
-	if r.fails++; final || r.fails >= patience {
-		r.until, r.fails = l.now().Add(l.ttl), 0
+	of := l.refusalsOf(c.peer)
+	r, known := of.copies[c.hash]
+	if !known && len(of.copies) >= l.most {
+		return // it is not asked for either
 	}
-	l.refusals.Add(c, r)
+	if of.copies == nil {
+		of = refusals{until: l.now().Add(l.ttl), copies: make(map[message.Hash]refusal)}
+	}
+	of.copies[c.hash] = refusal{fails: min(r.fails+1, patience), final: final}
+	l.refusals.Add(c.peer, of)
+}
+
+// forget forgets all refusals.
+func (l *ledger) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusals.Purge()
 }
 
 // counts returns how many messages are on their way, and how many of them a

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -36,29 +37,47 @@ func (s *Syncer) loop(ctx context.Context, round func(context.Context) bool) {
 	}
 }
 
-// inRow is how many sessions Run begins with one peer, one after the other, while
-// they bring more.
+// inRow is how many sessions Run begins one after the other, while they bring more.
 const inRow = 16
 
-// syncAny begins sessions with a peer chosen by chance for as long as they bring
-// more, and reports whether one worked.
-func (s *Syncer) syncAny(ctx context.Context) bool {
-	peers := slices.DeleteFunc(s.candidates(), s.roster.shunned)
-	if len(peers) == 0 {
-		return false
-	}
-	p := peers[s.opts.Rand.IntN(len(peers))]
+// syncAny begins sessions for as long as a peer has more that is taken, each with a
+// peer chosen by chance: none that is slow is to keep this node for itself. It
+// reports whether one worked.
+func (s *Syncer) syncAny(ctx context.Context) (worked bool) {
+	more := make(map[peer.ID]bool) // of those asked, whether they had more
+	var last peer.ID
 	for range inRow {
+		p, ok := s.choose(last, more)
+		if !ok {
+			break
+		}
 		report, err := s.Sync(ctx, p)
 		if err != nil {
 			s.opts.Logger.Info("store-sync failed", "peer", p, "error", err)
-			return false
 		}
-		if !report.More || report.Received+report.Served == 0 {
+		worked = worked || err == nil
+		more[p] = err == nil && report.More && report.Received > report.Refused+report.Failed
+		if last = p; !slices.Contains(slices.Collect(maps.Values(more)), true) {
 			break
 		}
 	}
-	return true
+	return worked
+}
+
+// choose returns a peer to begin a session with, which had more if it was asked
+// before; the one asked last only if there is no other.
+func (s *Syncer) choose(last peer.ID, more map[peer.ID]bool) (p peer.ID, ok bool) {
+	peers := slices.DeleteFunc(s.candidates(), func(p peer.ID) bool {
+		had, asked := more[p]
+		return asked && !had || s.roster.shunned(p)
+	})
+	if len(peers) > 1 {
+		peers = slices.DeleteFunc(peers, func(p peer.ID) bool { return p == last })
+	}
+	if len(peers) == 0 {
+		return "", false
+	}
+	return peers[s.opts.Rand.IntN(len(peers))], true
 }
 
 func (s *Syncer) candidates() []peer.ID {

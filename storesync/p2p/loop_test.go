@@ -92,6 +92,33 @@ func TestRunSyncs(t *testing.T) {
 	}
 }
 
+// Sessions in a row are shared among peers: one that always has a little more, as a
+// slow one would, does not keep the others waiting, and the row ends when nobody has
+// more that is taken.
+func TestRowOfSessions(t *testing.T) {
+	a := start(t, newShelf(), Options{Ask: 1, Batch: 1})
+	slow, other, spoiled := start(t, shelfOf(0, 30), Options{}), start(t, shelfOf(100, 103), Options{}), start(t, shelfOf(200, 203), Options{})
+	for _, n := range []*node{slow, other, spoiled} {
+		connect(t, a.host, n.host)
+	}
+	peers := []peer.ID{slow.host.ID(), other.host.ID()}
+	a.opts.Peers = func() []peer.ID {
+		endSession(t, slow)
+		endSession(t, other)
+		return peers
+	}
+	if !a.syncAny(deadline(t)) || missing(a.shelf, other.shelf) != 0 || len(a.accepted()) < inRow-1 {
+		t.Errorf("in one row %d came, and %d of the other peer did not", len(a.accepted()), missing(a.shelf, other.shelf))
+	}
+	before := a.Stats().Sessions[Began]
+	a.accept = func(*message.Envelope) (bool, error) { return false, ErrRefused }
+	peers = []peer.ID{spoiled.host.ID()}
+	a.syncAny(deadline(t))
+	if got := a.Stats().Sessions[Began]; got[Partial] != before[Partial]+1 {
+		t.Errorf("sessions %v after %v, want one more: nothing was taken", got, before)
+	}
+}
+
 // Without Options.Peers, those connected are asked that speak the protocol.
 func TestCandidates(t *testing.T) {
 	a, b, other := start(t, newShelf(), Options{}), start(t, newShelf(), Options{}), newHost(t)

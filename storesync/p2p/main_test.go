@@ -67,6 +67,7 @@ type shelf struct {
 	messages map[message.Hash]*pb.WakuMessage
 	set      storesync.Set
 	taken    []message.Hash // by Accept, in order
+	looked   int            // calls of Load
 
 	syncer *Syncer
 	// What Accept answers and whether it commits at once; nil: nil, and it does.
@@ -126,6 +127,7 @@ func (s *shelf) snapshot(from, to int64) (negentropy.Set, error) {
 func (s *shelf) load(_ context.Context, h message.Hash) (string, *pb.WakuMessage, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.looked++
 	return topic, s.messages[h], nil
 }
 
@@ -224,8 +226,17 @@ func newSyncer(t testing.TB, h host.Host, s *shelf, o Options) *Syncer {
 	return syncer
 }
 
-// sync runs a session of a with b, which must work.
+// sync runs a session of n with another node, which must work, and waits for its end
+// on the other side, where the next would be declined before.
 func (n *node) sync(t testing.TB, with *node) Report {
+	t.Helper()
+	r := n.syncBeside(t, with)
+	endSession(t, with)
+	return r
+}
+
+// syncBeside is sync beside another session of with.
+func (n *node) syncBeside(t testing.TB, with *node) Report {
 	t.Helper()
 	connect(t, n.host, with.host)
 	r, err := n.Sync(deadline(t), with.host.ID())

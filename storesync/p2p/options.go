@@ -16,8 +16,8 @@ import (
 	"github.com/msgpath/msgpath/storesync/negentropy"
 )
 
-// Store is what a Syncer needs of the node's store. All of it is needed, and
-// called from several goroutines at once.
+// Store is what a Syncer needs of the node's store. All but Oldest is needed, and
+// all is called from several goroutines at once.
 type Store struct {
 	// Snapshot returns the keys of the stored messages with from <= timestamp < to,
 	// in nanoseconds of Unix time. It must not change afterwards.
@@ -27,7 +27,8 @@ type Store struct {
 	// is not there. The message is shared and not changed.
 	Load func(context.Context, message.Hash) (topic string, m *pb.WakuMessage, err error)
 
-	// Has reports whether a message is stored.
+	// Has reports whether a message is stored, without reading it: it is called for
+	// each id that a peer offers.
 	Has func(context.Context, message.Hash) (bool, error)
 
 	// Accept takes a message that was asked for, decoded and hashed. After a nil
@@ -35,6 +36,11 @@ type Store struct {
 	// error that wraps ErrRefused is remembered. It may block, for less than the
 	// peer's StepTime.
 	Accept func(context.Context, *message.Envelope) error
+
+	// Oldest returns the timestamp below which Accept refuses every message, as a
+	// retention does that has no room for older ones; nil: it refuses none for that.
+	// Sessions leave those out.
+	Oldest func() int64
 }
 
 // MinFrameBytes is the least that FrameBytes can be: a frame of Negentropy of the
@@ -64,7 +70,7 @@ type Options struct {
 	Claims        int           // ids that a peer may say or offer it has; 0: 131,072
 	Ask           int           // messages to ask for; 0: 16,384
 	Batch         int           // ids asked for or offered at once; 0: 64
-	ServeMessages int           // messages to send; 0: 16,384
+	ServeMessages int           // messages to look for and send; 0: 16,384
 	ServeBytes    int           // bytes of messages to send; 0: 256 MiB
 	StepTime      time.Duration // for each frame to come or go; 0: 30 s
 	SessionTime   time.Duration // 0: 10 minutes
@@ -75,8 +81,8 @@ type Options struct {
 	PeerPeriod time.Duration // 0: 10 minutes
 	ShunTime   time.Duration // for which a peer that broke the protocol is neither asked nor answered; 0: 10 minutes
 	Pending    int           // messages asked for or accepted, and not answered by Stored; 0: 1,024
-	Refusals   int           // refused messages remembered; beyond, the longest unheard of is forgotten; 0: 16,384
-	RefusalTTL time.Duration // for which a refused message is not asked for again; 0: 1 h
+	Refusals   int           // refused messages of a peer, which are remembered; then it is asked for no other in RefusalTTL; 0: 16,384
+	RefusalTTL time.Duration // from a peer's first refused message on; then all of it are forgotten; 0: 1 h
 
 	Now    func() time.Time // the clock; nil: time.Now
 	Rand   *rand.Rand       // for Run alone; nil: seeded by chance

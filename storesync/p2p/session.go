@@ -34,9 +34,10 @@ type session struct {
 	batch    int // ids in a want or an offer
 	rounds   int // frames of Negentropy from one side
 
-	asked, servedBytes int
-	enough             bool // the peer sends no more, or this side asks for no more
-	owing              bool // something that only the peer has is left for another session
+	asked, answered, servedBytes int
+
+	enough bool // the peer sends no more, or this side asks for no more
+	owing  bool // something that only the peer has is left for another session
 }
 
 // agree takes the peer's terms and the range that both sides settled on.
@@ -112,7 +113,7 @@ func (s *session) claim(ctx context.Context, ids []message.Hash) (batch, rest []
 		case v == wanted: // no room
 			s.enough = len(batch) == 0
 			return batch, ids[i:], ctx.Err()
-		case v == failing:
+		case v == onWay, v == failing:
 			s.owing = true
 		}
 	}
@@ -234,11 +235,14 @@ func (s *session) serve(ctx context.Context, body []byte) error {
 	return nil
 }
 
+// send answers for one id. What is not here counts as what is: to look for it takes
+// as long.
 func (s *session) send(ctx context.Context, id message.Hash) error {
-	if s.report.Served >= s.opts.ServeMessages || s.servedBytes >= s.opts.ServeBytes {
+	if s.answered >= s.opts.ServeMessages || s.servedBytes >= s.opts.ServeBytes {
 		s.report.More = true
 		return s.write(kindAbsent, []byte{byte(absentLater)})
 	}
+	s.answered++
 	topic, m, err := s.store.Load(ctx, id)
 	switch {
 	case ctx.Err() != nil:

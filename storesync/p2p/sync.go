@@ -134,7 +134,7 @@ func (s *Syncer) endSessions() {
 	s.sessions.Wait()
 }
 
-// Sync runs one session with a peer now. The report tells what was done, also
+// Sync runs one session with a connected peer now. The report tells what was done, also
 // beside an error, which wraps ErrBusy, ErrDeclined, ErrFault, ErrClosed, or an
 // error of ctx, the stream or the store.
 func (s *Syncer) Sync(ctx context.Context, p peer.ID) (Report, error) {
@@ -143,7 +143,7 @@ func (s *Syncer) Sync(ctx context.Context, p peer.ID) (Report, error) {
 	}
 	defer s.roster.end(p, Began)
 	report, err := s.run(ctx, p, Began, func(ctx context.Context) (network.Stream, error) {
-		return s.host.NewStream(ctx, p, ID)
+		return s.host.NewStream(network.WithNoDial(ctx, "store-sync"), p, ID)
 	})
 	if err != nil {
 		return report, fmt.Errorf("p2p: sync with %v: %w", p, err)
@@ -282,6 +282,14 @@ func (s *Syncer) Stored(env *message.Envelope, err error) {
 	default:
 		s.unstored(c, h, err)
 	}
+}
+
+// Reconsider makes the next session with each peer go over everything, and ask again
+// for what was refused. Whoever made the store take what it refused before, as by
+// joining a topic, calls it.
+func (s *Syncer) Reconsider() {
+	s.ledger.forget()
+	s.roster.rewind()
 }
 
 // unstored notes that a message that was claimed is not stored.

@@ -222,6 +222,30 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// A peer that has more messages that are refused than are remembered is asked for
+// no other until they are forgotten, and not for all of them in turn.
+func TestRefusalsFull(t *testing.T) {
+	now := time.Now()
+	o := Options{Refusals: 5, Batch: 1, Now: func() time.Time { return now }}
+	a, b, c := start(t, newShelf(), o), start(t, shelfOf(0, 20), Options{}), start(t, shelfOf(0, 20), Options{})
+	a.accept = func(*message.Envelope) (bool, error) { return false, ErrRefused }
+	for period := range 2 {
+		for range 5 {
+			if r := a.sync(t, b); !r.More {
+				t.Errorf("%+v, want more left", r)
+			}
+		}
+		if got, want := len(a.accepted()), (period+1)*5; got != want {
+			t.Errorf("period %d: fetched %d times, want %d", period, got, want)
+		}
+		now = now.Add(DefaultRefusalTTL)
+	}
+	a.sync(t, b)
+	a.accept = nil
+	a.sync(t, c) // another peer is asked for them all
+	same(t, a.shelf, c.shelf)
+}
+
 // One peer's refused copy keeps nobody else's away: a hash does not cover every
 // field of a message.
 func TestRefusedCopy(t *testing.T) {
@@ -337,6 +361,18 @@ func TestDeclined(t *testing.T) {
 			t.Error("a session that the peer left without a word worked")
 		}
 	})
+}
+
+// A peer that is not connected is not dialled, though its address is known.
+func TestDoesNotDial(t *testing.T) {
+	a, b := start(t, newShelf(), Options{}), start(t, shelfOf(0, 3), Options{})
+	a.host.Peerstore().AddAddrs(b.host.ID(), b.host.Addrs(), time.Hour)
+	if _, err := a.Sync(deadline(t), b.host.ID()); err == nil {
+		t.Error("a session without a connection worked")
+	}
+	if n := len(a.host.Network().Conns()); n != 0 {
+		t.Errorf("%d connections", n)
+	}
 }
 
 func expectDeclined(t *testing.T, a, b *node, why string) {
