@@ -134,8 +134,8 @@ func (s *Syncer) endSessions() {
 	s.sessions.Wait()
 }
 
-// Sync runs one session with a connected peer now. The report tells what was done, also
-// beside an error, which wraps ErrBusy, ErrDeclined, ErrFault, ErrClosed, or an
+// Sync runs one session with a connected peer now. The report tells what was done,
+// also beside an error, which wraps ErrBusy, ErrDeclined, ErrFault, ErrClosed, or an
 // error of ctx, the stream or the store.
 func (s *Syncer) Sync(ctx context.Context, p peer.ID) (Report, error) {
 	if err := s.roster.begin(p); err != nil {
