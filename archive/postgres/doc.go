@@ -38,6 +38,11 @@
 // messages and delete them. What one inserts is a duplicate to the others, which
 // says nothing about what they have seen themselves: see [Database.Shared].
 //
+// The table messages_size says how much is stored. The statement that inserts or
+// deletes changes it too, so that Size reads 16 rows, however many messages there are.
+// Who changes messages by hand changes it as well, or else Size, and what the
+// retention keeps by count and bytes, is wrong by as much.
+//
 // # Connections
 //
 // One writes, and up to Options.Readers read. They are opened when needed, and

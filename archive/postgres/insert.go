@@ -17,12 +17,20 @@ import (
 )
 
 const (
-	beginSQL  = `BEGIN ISOLATION LEVEL READ COMMITTED`
-	insertSQL = `INSERT INTO messages
+	beginSQL = `BEGIN ISOLATION LEVEL READ COMMITTED`
+
+	insertSQL = `WITH changed AS (INSERT INTO messages
 	(timestamp, hash, stamped, ephemeral, version, size, topic, content_topic, meta, rate_limit_proof, payload)
 	SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::boolean[], $5::bigint[], $6::bigint[],
 	$7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[])
-	ON CONFLICT DO NOTHING RETURNING hash, pg_current_xact_id()::text`
+	ON CONFLICT DO NOTHING RETURNING hash, 1 AS n, size), ` + countSQL + `
+	SELECT hash, pg_current_xact_id()::text FROM changed`
+
+	// Comes after all rows, and to one row of 16: two nodes wait for each other's
+	// commit if they share it, and never in a circle.
+	countSQL = `counted AS (UPDATE messages_size AS s SET messages = s.messages + change.n, bytes = s.bytes + change.size
+	FROM (SELECT sum(n) AS n, sum(size) AS size FROM changed) AS change
+	WHERE change.n <> 0 AND s.shard = pg_backend_pid() % 16)`
 )
 
 // errUndecided says that the transaction of a lost connection is still at work.

@@ -19,13 +19,13 @@ const (
 	// What a selection may ask for beside keys and sizes.
 	dataColumns = "stamped, ephemeral, version, topic, content_topic, meta, rate_limit_proof, payload"
 
-	sizeSQL = "SELECT count(*), coalesce(sum(size), 0)::bigint FROM messages"
+	sizeSQL = "SELECT sum(messages)::bigint, sum(bytes)::bigint FROM messages_size"
 
 	// Locks the rows in the order of their hashes, so that two nodes that delete the
 	// same ones do not wait for each other.
-	deleteSQL = `DELETE FROM messages WHERE hash IN (
+	deleteSQL = `WITH changed AS (DELETE FROM messages WHERE hash IN (
 	SELECT m.hash FROM messages m JOIN unnest($1::bigint[], $2::bytea[]) AS k (timestamp, hash) USING (timestamp, hash)
-	ORDER BY m.hash FOR UPDATE OF m)`
+	ORDER BY m.hash FOR UPDATE OF m) RETURNING -1 AS n, -size AS size), ` + countSQL + ` SELECT`
 )
 
 // statement returns the SQL of a selection, and its arguments.
