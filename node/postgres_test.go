@@ -56,7 +56,7 @@ func TestPostgresRestarts(t *testing.T) {
 	}
 	during(0, server.Stop)
 	want = append(want, publish(t, a, shard0, part, 2*part)...)
-	log.await(t, "postgres is away, an insert waits")
+	log.await(t, "postgres is away, writes wait")
 	expect(t, b.Node, "/readyz", http.StatusServiceUnavailable, "postgres: away")
 	expect(t, b.Node, "/healthz", http.StatusOK, "ok")
 	during(2*part, func() error { return server.Start(t.Context()) })

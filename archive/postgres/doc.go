@@ -30,7 +30,10 @@
 // Options.Patience does, and then the error says that rows may be stored.
 //
 // Reads and deletes do not wait. A read is tried again once, since a restart ends
-// the connections that lie ready.
+// the connections that lie ready. A delete whose commit was not answered is done
+// again, as patiently as an insert: what is gone needs no deleting, so whatever became
+// of the first, its rows are gone when it returns. Only if patience ends before does
+// its error say that rows may be deleted.
 //
 // # Several nodes
 //

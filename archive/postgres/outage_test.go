@@ -18,7 +18,7 @@ import (
 
 // What the database logs when its server is away and when an insert works again.
 const (
-	logAway = "postgres is away, an insert waits"
+	logAway = "postgres is away, writes wait"
 	logBack = "postgres is back"
 )
 

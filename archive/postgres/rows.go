@@ -161,42 +161,6 @@ func asHash(b []byte) (h message.Hash, err error) {
 	return message.Hash(b), nil
 }
 
-// Delete implements archive.Backend. It does not wait for a server that is away.
-func (d *Database) Delete(ctx context.Context, keys []message.Key) error {
-	if err := d.use(); err != nil {
-		return fmt.Errorf("postgres: delete: %w", err)
-	}
-	defer d.mu.RUnlock()
-	if err := d.delete(ctx, keys); err != nil {
-		return fmt.Errorf("postgres: delete %d rows: %w", len(keys), err)
-	}
-	return nil
-}
-
-func (d *Database) delete(ctx context.Context, keys []message.Key) error {
-	limited, cancel := context.WithTimeout(ctx, 2*d.options.Timeout)
-	defer cancel()
-	end := context.WithoutCancel(limited) // for what ctx must not end half way
-	tx, err := d.writer.Begin(limited)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback(end) }() // which does nothing after a commit
-	timestamps, hashes := make([]int64, len(keys)), make([][]byte, len(keys))
-	for i := range keys {
-		timestamps[i], hashes[i] = keys[i].Timestamp, keys[i].Hash[:]
-	}
-	if _, err := tx.Exec(limited, deleteSQL, timestamps, hashes); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	end, cancelEnd := context.WithTimeout(end, 2*d.options.Timeout)
-	defer cancelEnd()
-	return tx.Commit(end)
-}
-
 // Size implements archive.Backend.
 func (d *Database) Size(ctx context.Context) (size archive.Size, err error) {
 	if err := d.use(); err != nil {
