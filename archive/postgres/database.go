@@ -48,8 +48,8 @@ func Open(ctx context.Context, url string) (*Database, error) { return Options{}
 // Open opens the database at url, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"
 // or libpq's keywords, and brings its schema up to date. Several processes may do
 // so at once. What url leaves out, the password most of all, comes from the
-// environment and files that libpq reads (PGPASSWORD, ~/.pgpass). No error shows
-// url. A server that does not answer is an error at once: it is insert that waits.
+// environment and files that libpq reads (PGPASSWORD, ~/.pgpass). Errors show no
+// more of it than host, user and database. A server that does not answer is an error at once: it is insert that waits.
 func (o Options) Open(ctx context.Context, url string) (*Database, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

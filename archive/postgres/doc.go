@@ -3,8 +3,9 @@
 //
 // [Open] takes a URL, "postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…", or
 // libpq's keywords, and reads the environment and files that libpq reads, so that
-// a password need not stand in a command line. No error and no log line of this
-// package shows what it was given. The table messages is made in the first schema
+// a password need not stand in a command line. In a URL, an @ or / in the password is
+// written %40 or %2F, or the URL is refused. Errors and log lines show the host, the
+// user and the database that were given, and never a password. The table messages is made in the first schema
 // of the search path (?search_path=…); one of that name that is another program's
 // is refused.
 //
