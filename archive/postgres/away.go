@@ -27,6 +27,7 @@ const (
 // on a new connection. A class is two characters.
 var passing = map[string]bool{
 	"08":    true, // connection exceptions
+	"25006": true, // read-only: a standby, until it is promoted or another answers
 	"25P03": true, // idle in a transaction for too long: this process was suspended
 	"40001": true, // serialization failure
 	"40P01": true, // deadlock
@@ -61,6 +62,9 @@ func (d *Database) persist(ctx context.Context, attempt func(context.Context) (l
 	waits := retry.WithJitterPercent(20, retry.WithCappedDuration(lastWait, retry.NewExponential(firstWait)))
 	for {
 		lost, err := attempt(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return err // which says nothing about the server
+		}
 		if err == nil || !passes(err) {
 			d.away.end(d.options.Logger)
 			return err

@@ -17,8 +17,8 @@
 //
 // # When the server is away
 //
-// An insert that finds the server stopped, starting, out of connections or cut off
-// is tried again, first after 50 ms and then with waits that double up to 2 s, until
+// An insert that finds the server stopped, starting, read-only (a standby, before it
+// is promoted), out of connections or cut off is tried again, first after 50 ms and then with waits that double up to 2 s, until
 // the server has been away for Options.Patience. From then on each insert has one
 // attempt, until one works. [Database.Ready] has the reason meanwhile, and
 // Options.Logger is told when it begins and ends. Which errors pass is decided by
