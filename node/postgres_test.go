@@ -56,7 +56,7 @@ func TestPostgresRestarts(t *testing.T) {
 	}
 	during(0, server.Stop)
 	want = append(want, publish(t, a, shard0, part, 2*part)...)
-	log.await(t, "postgres is away, an insert waits")
+	log.await(t, "postgres is away, writes wait")
 	expect(t, b.Node, "/readyz", http.StatusServiceUnavailable, "postgres: away")
 	expect(t, b.Node, "/healthz", http.StatusOK, "ok")
 	during(2*part, func() error { return server.Start(t.Context()) })
@@ -135,6 +135,8 @@ func TestArchiveSecrets(t *testing.T) {
 	const secret = "hunter2"
 	for _, name := range []string{
 		"postgres://u:" + secret + "/db", "postgres://u:" + secret + "@h:x/db", "mysql://u:" + secret + "@h/db",
+		"postgres://u:a@" + secret + "@127.0.0.1:1/db", "postgres://u:1/" + secret + "@127.0.0.1/db",
+		"host=db user=u password=" + secret, "postgres:u:" + secret + "@db/x", "memory:" + secret,
 	} {
 		if err := (Options{Archive: name}).Validate(); err == nil || strings.Contains(err.Error(), secret) {
 			t.Errorf("options: %v", err)

@@ -51,11 +51,11 @@ func parseArchive(name string, log *slog.Logger) (opener, error) {
 	return nil, errors.New("want memory, sqlite::memory:, sqlite:FILE or postgres://USER@HOST/DATABASE")
 }
 
-// shownArchive returns the name of an archive as it may be printed: of what looks
-// like a URL only the beginning, since it may hold a password.
+// shownArchive returns the name of an archive as it may be printed: of one that is not
+// known to hold no password only the beginning.
 func shownArchive(name string) string {
-	if scheme, _, ok := strings.Cut(name, "://"); ok {
-		return scheme + "://…"
+	if i := strings.IndexAny(name, ":="); i >= 0 && !strings.HasPrefix(name, "sqlite:") {
+		return name[:i+1] + "…"
 	}
 	return name
 }

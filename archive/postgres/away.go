@@ -27,6 +27,7 @@ const (
 // on a new connection. A class is two characters.
 var passing = map[string]bool{
 	"08":    true, // connection exceptions
+	"25006": true, // read-only: a standby, until it is promoted or another answers
 	"25P03": true, // idle in a transaction for too long: this process was suspended
 	"40001": true, // serialization failure
 	"40P01": true, // deadlock
@@ -53,14 +54,17 @@ func passes(err error) bool {
 		errors.Is(err, pgconn.ErrConnClosed) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// persist attempts in until it works, until its error will not pass, until ctx ends
-// and no commit was sent, or until the server has been away for Options.Patience:
+// persist attempts to write until it works, until its error will not pass, until ctx
+// ends and no commit is lost, or until the server has been away for Options.Patience:
 // then each further insert has one attempt, so that a full queue is not waited for
 // message by message.
-func (d *Database) persist(ctx context.Context, in *insertion) error {
+func (d *Database) persist(ctx context.Context, attempt func(context.Context) (lost bool, err error)) error {
 	waits := retry.WithJitterPercent(20, retry.WithCappedDuration(lastWait, retry.NewExponential(firstWait)))
 	for {
-		err := d.attempt(ctx, in)
+		lost, err := attempt(ctx)
+		if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+			return err // which says nothing about the server
+		}
 		if err == nil || !passes(err) {
 			d.away.end(d.options.Logger)
 			return err
@@ -69,7 +73,7 @@ func (d *Database) persist(ctx context.Context, in *insertion) error {
 		if left <= 0 {
 			return fmt.Errorf("given up after %v: %w", d.options.Patience, err)
 		}
-		if in.sent != nil {
+		if lost {
 			ctx = context.WithoutCancel(ctx)
 		}
 		wait, _ := waits.Next()
@@ -96,7 +100,7 @@ func (o *outage) begin(why error, log *slog.Logger) time.Duration {
 	defer o.mu.Unlock()
 	if o.why == nil {
 		o.since = time.Now()
-		log.Warn("postgres is away, an insert waits", "error", why)
+		log.Warn("postgres is away, writes wait", "error", why)
 	}
 	o.why = why
 	return time.Since(o.since)

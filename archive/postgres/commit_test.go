@@ -2,23 +2,36 @@ package postgres_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/url"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/archive/postgres"
 	"github.com/msgpath/msgpath/internal/postgrestest"
+	"github.com/msgpath/msgpath/message"
 )
 
-// A wire carries connections to a server and does to the first COMMIT of an insert
-// what fault says. Migrations end with "commit".
+// What a wire may wait for. Migrations end with "commit".
+const (
+	aCommit   = "COMMIT\x00"
+	aRollback = "rollback\x00"
+)
+
+// A wire carries connections to a server and does to the first request that holds
+// what it waits for what fault says.
 type wire struct {
 	listener net.Listener
 	socket   string // of the server
+	request  string
 	fault    func(l *link, commit []byte)
 	pumps    sync.WaitGroup
 
@@ -36,33 +49,32 @@ type link struct {
 }
 
 // through returns the database at to as it is reached through a wire.
-func through(t *testing.T, to string, fault func(*link, []byte)) string {
+func through(t *testing.T, to, request string, fault func(*link, []byte)) string {
 	t.Helper()
 	u, err := url.Parse(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &wire{socket: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), fault: fault, undecided: make(chan struct{})}
+	w := &wire{socket: filepath.Join(u.Query().Get("host"), ".s.PGSQL.5432"), request: request, fault: fault, undecided: make(chan struct{})}
 	if w.listener, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
 		t.Fatal(err)
 	}
-	w.pumps.Go(func() { w.accept(t) })
+	w.pumps.Go(w.accept)
 	t.Cleanup(func() { w.listener.Close(); w.pumps.Wait() })
 	u.Host, u.RawQuery = w.listener.Addr().String(), "sslmode=disable"
 	return u.String()
 }
 
-func (w *wire) accept(t *testing.T) {
+func (w *wire) accept() {
 	for {
 		client, err := w.listener.Accept()
 		if err != nil {
 			return // closed
 		}
 		server, err := net.Dial("unix", w.socket)
-		if err != nil {
-			t.Error(err)
+		if err != nil { // as if there were no wire
 			client.Close()
-			return
+			continue
 		}
 		l := &link{wire: w, client: client, server: server, answered: make(chan struct{}, 1)}
 		w.pumps.Go(l.requests)
@@ -78,7 +90,7 @@ func (l *link) requests() {
 		if err != nil {
 			return
 		}
-		if bytes.Contains(buffer[:n], []byte("COMMIT\x00")) && l.wire.faulted.CompareAndSwap(false, true) {
+		if bytes.Contains(buffer[:n], []byte(l.wire.request)) && l.wire.faulted.CompareAndSwap(false, true) {
 			l.wire.fault(l, buffer[:n])
 			return
 		}
@@ -128,7 +140,7 @@ func TestLostCommit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			log := make(records, 100)
-			d := openWith(t, postgres.Options{Logger: slog.New(log)}, through(t, postgrestest.Database(t), fault))
+			d := openWith(t, postgres.Options{Logger: slog.New(log)}, through(t, postgrestest.Database(t), aCommit, fault))
 			(<-insert(t.Context(), d, rows(0, 4))).requireFresh(t, 4)
 			log.await(t, logAway)
 			log.await(t, logBack)
@@ -138,4 +150,92 @@ func TestLostCommit(t *testing.T) {
 			}
 		})
 	}
+}
+
+// deletion inserts six rows beside d and deletes four of them through it.
+func deletion(t *testing.T, url string, d *postgres.Database) <-chan error {
+	t.Helper()
+	(<-insert(t.Context(), open(t, url), rows(0, 6))).requireFresh(t, 6)
+	done := make(chan error, 1)
+	go func() { done <- d.Delete(t.Context(), keysOf(rows(0, 4))) }()
+	return done
+}
+
+func keysOf(rows []archive.Row) (keys []message.Key) {
+	for _, r := range rows {
+		keys = append(keys, r.Key)
+	}
+	return keys
+}
+
+// Rows whose deletion was being committed when the connection broke are deleted, and
+// the Delete has worked, whatever became of that commit.
+func TestLostDelete(t *testing.T) {
+	for name, fault := range map[string]func(l *link, commit []byte, waits <-chan struct{}){
+		"never arrives":     func(l *link, _ []byte, _ <-chan struct{}) { l.client.Close() },
+		"answer is lost":    func(l *link, commit []byte, _ <-chan struct{}) { l.send(commit); l.client.Close() },
+		"arrives late":      func(l *link, commit []byte, waits <-chan struct{}) { l.client.Close(); <-waits; l.send(commit) },
+		"late, and aborted": func(l *link, _ []byte, waits <-chan struct{}) { l.client.Close(); <-waits },
+	} {
+		t.Run(name, func(t *testing.T) {
+			url, waits := postgrestest.Database(t), make(chan struct{})
+			d := open(t, through(t, url, aCommit, func(l *link, commit []byte) { fault(l, commit, waits) }))
+			done := deletion(t, url, d)
+			if strings.Contains(name, "late") {
+				awaitLock(t, url)
+				close(waits)
+			}
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+			requireSize(t, d, 2)
+		})
+	}
+}
+
+// A server that does not come back leaves open what became of a commit.
+func TestDeleteUndecided(t *testing.T) {
+	server := postgrestest.Start(t)
+	stopped := func(l *link, commit []byte) {
+		l.send(commit)
+		if err := server.Stop(); err != nil {
+			t.Error(err)
+		}
+	}
+	d := openWith(t, postgres.Options{Patience: 100 * time.Millisecond}, through(t, server.URL(), aCommit, stopped))
+	if err := <-deletion(t, server.URL(), d); err == nil || !strings.Contains(err.Error(), "rows may be deleted: given up") {
+		t.Errorf("delete: %v", err)
+	}
+}
+
+// ended is a context that has ended and that nothing waits for.
+type ended struct{ context.Context }
+
+func (ended) Err() error { return context.Canceled }
+
+// A network that falls silent when a Delete has given up does not hold Close.
+func TestDeleteGivenUpInSilence(t *testing.T) {
+	url, silent := postgrestest.Database(t), make(chan struct{})
+	defer close(silent)
+	d, err := postgres.Open(t.Context(), through(t, url, aRollback, func(*link, []byte) { <-silent }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	(<-insert(t.Context(), d, rows(0, 1))).requireFresh(t, 1)
+	done := make(chan error, 2)
+	go func() {
+		done <- d.Delete(ended{t.Context()}, keysOf(rows(0, 1)))
+		done <- d.Close()
+	}()
+	for _, want := range []error{context.Canceled, nil} {
+		select {
+		case err := <-done:
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("hangs, want %v", want)
+		}
+	}
+	requireSize(t, open(t, url), 1)
 }

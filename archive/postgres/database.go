@@ -48,8 +48,8 @@ func Open(ctx context.Context, url string) (*Database, error) { return Options{}
 // Open opens the database at url, "postgres://USER:PASSWORD@HOST:PORT/DATABASE"
 // or libpq's keywords, and brings its schema up to date. Several processes may do
 // so at once. What url leaves out, the password most of all, comes from the
-// environment and files that libpq reads (PGPASSWORD, ~/.pgpass). No error shows
-// url. A server that does not answer is an error at once: it is insert that waits.
+// environment and files that libpq reads (PGPASSWORD, ~/.pgpass). Errors show no
+// more of it than host, user and database. A server that does not answer is an error at once: it is insert that waits.
 func (o Options) Open(ctx context.Context, url string) (*Database, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -90,21 +90,26 @@ func migrate(ctx context.Context, c *pgxpool.Config) (err error) {
 	if err := checkVersion(ctx, db); err != nil {
 		return err
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 60)) // s, times
-	if err != nil {
-		return err
-	}
-	p, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker),
-		goose.WithTableName("messages_version"), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	p, err := provider(db)
 	if err != nil {
 		return err
 	}
 	_, err = p.Up(ctx)
 	return err
+}
+
+// provider returns what changes the schema of db.
+func provider(db *sql.DB) (*goose.Provider, error) {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300), lock.WithUnlockTimeout(1, 60)) // s, times
+	if err != nil {
+		return nil, err
+	}
+	return goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker),
+		goose.WithTableName("messages_version"), goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 }
 
 // checkVersion refuses a server that is too old.

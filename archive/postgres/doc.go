@@ -3,8 +3,9 @@
 //
 // [Open] takes a URL, "postgres://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=…", or
 // libpq's keywords, and reads the environment and files that libpq reads, so that
-// a password need not stand in a command line. No error and no log line of this
-// package shows what it was given. The table messages is made in the first schema
+// a password need not stand in a command line. In a URL, an @ or / in the password is
+// written %40 or %2F, or the URL is refused. Errors and log lines show the host, the
+// user and the database that were given, and never a password. The table messages is made in the first schema
 // of the search path (?search_path=…); one of that name that is another program's
 // is refused.
 //
@@ -16,8 +17,8 @@
 //
 // # When the server is away
 //
-// An insert that finds the server stopped, starting, out of connections or cut off
-// is tried again, first after 50 ms and then with waits that double up to 2 s, until
+// An insert that finds the server stopped, starting, read-only (a standby, before it
+// is promoted), out of connections or cut off is tried again, first after 50 ms and then with waits that double up to 2 s, until
 // the server has been away for Options.Patience. From then on each insert has one
 // attempt, until one works. [Database.Ready] has the reason meanwhile, and
 // Options.Logger is told when it begins and ends. Which errors pass is decided by
@@ -30,13 +31,21 @@
 // Options.Patience does, and then the error says that rows may be stored.
 //
 // Reads and deletes do not wait. A read is tried again once, since a restart ends
-// the connections that lie ready.
+// the connections that lie ready. A delete whose commit was not answered is done
+// again, as patiently as an insert: what is gone needs no deleting, so whatever became
+// of the first, its rows are gone when it returns. Only if patience ends before does
+// its error say that rows may be deleted.
 //
 // # Several nodes
 //
 // Nodes may share a database: they may open it at the same time, insert the same
 // messages and delete them. What one inserts is a duplicate to the others, which
 // says nothing about what they have seen themselves: see [Database.Shared].
+//
+// The table messages_size says how much is stored. The statement that inserts or
+// deletes changes it too, so that Size reads 16 rows, however many messages there are.
+// Who changes messages by hand changes it as well, or else Size, and what the
+// retention keeps by count and bytes, is wrong by as much.
 //
 // # Connections
 //

@@ -17,12 +17,20 @@ import (
 )
 
 const (
-	beginSQL  = `BEGIN ISOLATION LEVEL READ COMMITTED`
-	insertSQL = `INSERT INTO messages
+	beginSQL = `BEGIN ISOLATION LEVEL READ COMMITTED`
+
+	insertSQL = `WITH changed AS (INSERT INTO messages
 	(timestamp, hash, stamped, ephemeral, version, size, topic, content_topic, meta, rate_limit_proof, payload)
 	SELECT * FROM unnest($1::bigint[], $2::bytea[], $3::boolean[], $4::boolean[], $5::bigint[], $6::bigint[],
 	$7::bytea[], $8::bytea[], $9::bytea[], $10::bytea[], $11::bytea[])
-	ON CONFLICT DO NOTHING RETURNING hash, pg_current_xact_id()::text`
+	ON CONFLICT DO NOTHING RETURNING hash, 1 AS n, size), ` + countSQL + `
+	SELECT hash, pg_current_xact_id()::text FROM changed`
+
+	// Comes after all rows, and to one row of 16: two nodes wait for each other's
+	// commit if they share it, and never in a circle.
+	countSQL = `counted AS (UPDATE messages_size AS s SET messages = s.messages + change.n, bytes = s.bytes + change.size
+	FROM (SELECT sum(n) AS n, sum(size) AS size FROM changed) AS change
+	WHERE change.n <> 0 AND s.shard = pg_backend_pid() % 16)`
 )
 
 // errUndecided says that the transaction of a lost connection is still at work.
@@ -38,7 +46,10 @@ func (d *Database) Insert(ctx context.Context, rows []archive.Row) ([]bool, erro
 	in := newInsertion(rows)
 	err := ctx.Err()
 	if err == nil && len(rows) > 0 {
-		err = d.persist(ctx, in)
+		err = d.persist(ctx, func(ctx context.Context) (bool, error) {
+			err := d.attempt(ctx, in)
+			return in.sent != nil, err
+		})
 	}
 	if err == nil {
 		return in.fresh, nil
@@ -88,24 +99,19 @@ func (in *insertion) byHash(i, j int) int {
 // attempt inserts on one connection, once it knows what became of a commit that a
 // lost one was to answer.
 func (d *Database) attempt(ctx context.Context, in *insertion) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*d.options.Timeout)
-	defer cancel()
-	conn, err := d.writer.Acquire(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Release() // closes it, if it is in a transaction
-	if err := in.settle(ctx, conn); err != nil {
-		return err
-	}
-	c, err := in.insert(ctx, conn)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
-		return err
-	}
-	return in.commit(context.WithoutCancel(ctx), conn, c, d.options)
+	return d.write(ctx, func(ctx context.Context, conn *pgxpool.Conn) error {
+		if err := in.settle(ctx, conn); err != nil {
+			return err
+		}
+		c, err := in.insert(ctx, conn)
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		return in.commit(ctx, conn, c, d.options)
+	})
 }
 
 // insert begins a transaction and inserts the rows, in one exchange.
@@ -147,21 +153,14 @@ func (in *insertion) insert(ctx context.Context, conn *pgxpool.Conn) (c commit, 
 
 // commit commits c. From here on nothing but its answer tells what is stored.
 func (in *insertion) commit(ctx context.Context, conn *pgxpool.Conn, c commit, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*o.Timeout)
-	defer cancel()
-	if len(c.fresh) > 0 {
+	lost, err := o.commit(ctx, conn)
+	if err == nil {
+		in.stored(c)
+	}
+	if lost && len(c.fresh) > 0 {
 		in.sent = &c
 	}
-	tag, err := conn.Exec(ctx, "COMMIT")
-	if err != nil {
-		return err // also that of a server that was told to stop, and has committed
-	}
-	if tag.String() != "COMMIT" {
-		in.sent = nil
-		return fmt.Errorf("server answered COMMIT with %q", tag)
-	}
-	in.stored(c)
-	return nil
+	return err
 }
 
 // stored remembers that c is committed.

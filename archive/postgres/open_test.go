@@ -42,6 +42,12 @@ func TestBadURLs(t *testing.T) {
 		"host=h target_session_attrs=" + secret:   "target_session_attrs",
 		"postgres://h?pool_max_conns=" + secret:   "pool_max_conns",
 		"password=" + secret + " pool_max_conns=": "pool_max_conns",
+
+		"postgres://u:a@" + secret + "@127.0.0.1:1/db":       "percent-encode the password",
+		"postgres://u:1/" + secret + "@127.0.0.1/db":         "percent-encode the password",
+		"postgresql://u:1/" + secret + "?a=b@127.0.0.1/db":   "percent-encode the password",
+		"postgres://u:1/" + secret + "@":                     "percent-encode the password",
+		"postgres://u:x@127.0.0.1:1,u:" + secret + "@[::1]/": "percent-encode the password",
 	} {
 		err := postgres.Check(url)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), secret) {
@@ -51,7 +57,10 @@ func TestBadURLs(t *testing.T) {
 			t.Errorf("open %q: %v", url, err)
 		}
 	}
-	for _, url := range []string{"postgres://h/db", "postgresql://u:p@h:5433,i/db?sslmode=require", "host=/tmp dbname=db"} {
+	for _, url := range []string{
+		"postgres://h/db", "postgresql://u:p@h:5433,i/db?sslmode=require", "host=/tmp dbname=db",
+		"postgres://u%40azure:a%40b%2Fc@h/d%40b", "postgres:///db?host=/tmp", "host=h user=u password=a@b/c",
+	} {
 		if err := postgres.Check(url); err != nil {
 			t.Errorf("check %q: %v", url, err)
 		}

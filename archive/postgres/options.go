@@ -90,11 +90,23 @@ func parse(url string) (*pgxpool.Config, error) {
 	if !IsURL(url) && !strings.Contains(url, "=") {
 		return nil, errors.New("want postgres://USER@HOST:PORT/DATABASE or host=HOST dbname=DATABASE …")
 	}
+	if IsURL(url) && straysAt(url) {
+		return nil, errors.New("@ elsewhere than before the host: percent-encode the password (@ is %40, / is %2F) and any other @")
+	}
 	c, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, withoutSecrets(err)
 	}
 	return c, nil
+}
+
+// straysAt reports whether a URL has an @ that does not end its user and password. What
+// stands before it may be the end of a password, which the driver would take for a part
+// of the host or the database, and show.
+func straysAt(url string) bool {
+	_, rest, _ := strings.Cut(url, "://")
+	user, rest, ok := strings.Cut(rest, "@")
+	return ok && (strings.Contains(user, "/") || strings.Contains(rest, "@"))
 }
 
 // withoutSecrets returns what the driver says is wrong with a URL without what it

@@ -18,7 +18,7 @@ import (
 
 // What the database logs when its server is away and when an insert works again.
 const (
-	logAway = "postgres is away, an insert waits"
+	logAway = "postgres is away, writes wait"
 	logBack = "postgres is back"
 )
 
@@ -150,6 +150,23 @@ func away(t *testing.T, o postgres.Options) (*postgrestest.Server, *postgres.Dat
 		t.Fatal(err)
 	}
 	return server, d
+}
+
+// A server that is read-only, as a standby is until it is promoted, is waited for.
+func TestReadOnly(t *testing.T) {
+	url, log := postgrestest.Database(t), make(records, 100)
+	name := url[strings.LastIndex(url, "/")+1 : strings.Index(url, "?")]
+	admin := connect(t, url)
+	d := openWith(t, postgres.Options{Logger: slog.New(log)}, url)
+	exec(t, admin, `ALTER DATABASE "`+name+`" SET default_transaction_read_only = on`) // for those who connect from now on
+	done := insert(t.Context(), d, rows(0, 3))
+	log.await(t, logAway)
+	if err := d.Ready(); err == nil || !strings.Contains(err.Error(), "25006") {
+		t.Errorf("ready: %v, want SQLSTATE 25006", err)
+	}
+	exec(t, admin, `ALTER DATABASE "`+name+`" RESET default_transaction_read_only`)
+	(<-done).requireFresh(t, 3)
+	log.await(t, logBack)
 }
 
 func TestAway(t *testing.T) {

@@ -19,13 +19,13 @@ const (
 	// What a selection may ask for beside keys and sizes.
 	dataColumns = "stamped, ephemeral, version, topic, content_topic, meta, rate_limit_proof, payload"
 
-	sizeSQL = "SELECT count(*), coalesce(sum(size), 0)::bigint FROM messages"
+	sizeSQL = "SELECT sum(messages)::bigint, sum(bytes)::bigint FROM messages_size"
 
 	// Locks the rows in the order of their hashes, so that two nodes that delete the
 	// same ones do not wait for each other.
-	deleteSQL = `DELETE FROM messages WHERE hash IN (
+	deleteSQL = `WITH changed AS (DELETE FROM messages WHERE hash IN (
 	SELECT m.hash FROM messages m JOIN unnest($1::bigint[], $2::bytea[]) AS k (timestamp, hash) USING (timestamp, hash)
-	ORDER BY m.hash FOR UPDATE OF m)`
+	ORDER BY m.hash FOR UPDATE OF m) RETURNING -1 AS n, -size AS size), ` + countSQL + ` SELECT`
 )
 
 // statement returns the SQL of a selection, and its arguments.
@@ -159,42 +159,6 @@ func asHash(b []byte) (h message.Hash, err error) {
 		return h, fmt.Errorf("hash of %d bytes", len(b))
 	}
 	return message.Hash(b), nil
-}
-
-// Delete implements archive.Backend. It does not wait for a server that is away.
-func (d *Database) Delete(ctx context.Context, keys []message.Key) error {
-	if err := d.use(); err != nil {
-		return fmt.Errorf("postgres: delete: %w", err)
-	}
-	defer d.mu.RUnlock()
-	if err := d.delete(ctx, keys); err != nil {
-		return fmt.Errorf("postgres: delete %d rows: %w", len(keys), err)
-	}
-	return nil
-}
-
-func (d *Database) delete(ctx context.Context, keys []message.Key) error {
-	limited, cancel := context.WithTimeout(ctx, 2*d.options.Timeout)
-	defer cancel()
-	end := context.WithoutCancel(limited) // for what ctx must not end half way
-	tx, err := d.writer.Begin(limited)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = tx.Rollback(end) }() // which does nothing after a commit
-	timestamps, hashes := make([]int64, len(keys)), make([][]byte, len(keys))
-	for i := range keys {
-		timestamps[i], hashes[i] = keys[i].Timestamp, keys[i].Hash[:]
-	}
-	if _, err := tx.Exec(limited, deleteSQL, timestamps, hashes); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	end, cancelEnd := context.WithTimeout(end, 2*d.options.Timeout)
-	defer cancelEnd()
-	return tx.Commit(end)
 }
 
 // Size implements archive.Backend.

@@ -56,6 +56,7 @@ func TestNodesTogether(t *testing.T) {
 	if sum := fresh[0] + fresh[1] + fresh[2]; sum != batches*size {
 		t.Errorf("new to %v, want %d in all", fresh, batches*size)
 	}
+	requireSize(t, open(t, url), batches*size)
 	deleteTogether(t, rows(0, batches*size), open(t, url), open(t, url))
 	requireSize(t, open(t, url), 0)
 }
@@ -99,6 +100,58 @@ func deleteTogether(t *testing.T, all []archive.Row, nodes ...*postgres.Database
 	deleting.Wait()
 }
 
+// Nodes whose connections fall on the same row of the size wait for each other, and
+// lose nothing of it.
+func TestSharedSize(t *testing.T) {
+	url := postgrestest.Database(t)
+	d, other := open(t, url), connect(t, url)
+	hold := func(sign string) {
+		exec(t, other, "BEGIN")
+		exec(t, other, "UPDATE messages_size SET messages = messages "+sign+" 1, bytes = bytes "+sign+" 10")
+	}
+	requireBytes := func(messages, bytes int64) {
+		t.Helper()
+		got, err := d.Size(t.Context())
+		if want := (archive.Size{Messages: messages, Bytes: bytes}); err != nil || got != want {
+			t.Errorf("size %+v, %v, want %+v", got, err, want)
+		}
+	}
+	batch := rows(0, 3)
+	size := archive.SizeOf(batch[0].Topic, batch[0].Message)
+
+	hold("+")
+	done := insert(t.Context(), d, slices.Concat(batch, batch))
+	awaitLock(t, url)
+	exec(t, other, "COMMIT")
+	if got := <-done; got.err != nil {
+		t.Fatal(got.err)
+	}
+	requireBytes(16+3, 160+3*size)
+
+	hold("-")
+	deleted := make(chan error, 1)
+	keys := []message.Key{batch[0].Key, batch[1].Key, {Timestamp: 9}}
+	go func() { deleted <- d.Delete(t.Context(), keys) }()
+	awaitLock(t, url)
+	exec(t, other, "COMMIT")
+	if err := <-deleted; err != nil {
+		t.Fatal(err)
+	}
+	requireBytes(1, size)
+}
+
+// awaitLock returns when a connection of the backend's waits for another.
+func awaitLock(t *testing.T, url string) {
+	t.Helper()
+	watch := connect(t, url)
+	for waiting := false; !waiting; {
+		if err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+			WHERE application_name = 'msgpath' AND datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // connect returns a connection beside the backend's.
 func connect(t *testing.T, url string) *pgx.Conn {
 	t.Helper()
@@ -113,19 +166,14 @@ func connect(t *testing.T, url string) *pgx.Conn {
 // An insert that the server ends to resolve a deadlock with others is tried again.
 func TestDeadlock(t *testing.T) {
 	url := postgrestest.Database(t)
-	d, other, watch := open(t, url), connect(t, url), connect(t, url)
+	d, other := open(t, url), connect(t, url)
 	batch := rows(0, 2)
 	slices.SortFunc(batch, func(a, b archive.Row) int { return slices.Compare(a.Key.Hash[:], b.Key.Hash[:]) })
 	exec(t, other, "SET deadlock_timeout = '1min'") // it is the insert that is ended
 	exec(t, other, "BEGIN")
 	exec(t, other, rawInsert, batch[1].Key.Timestamp, batch[1].Key.Hash[:])
 	done := insert(t.Context(), d, batch)
-	for waiting := false; !waiting; { // holds the first row, wants the second
-		if err := watch.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
-			WHERE application_name = 'msgpath' AND datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting); err != nil {
-			t.Fatal(err)
-		}
-	}
+	awaitLock(t, url) // holds the first row, wants the second
 	exec(t, other, rawInsert, batch[0].Key.Timestamp, batch[0].Key.Hash[:])
 	exec(t, other, "COMMIT")
 	if got := <-done; got.err != nil || slices.Contains(got.fresh, true) {

@@ -17,7 +17,8 @@ import (
 
 const columnNames = "timestamp, hash, stamped, ephemeral, version, size, topic, content_topic, meta, rate_limit_proof, payload"
 
-// The ways of inserting that docs/decisions/0017-postgres.md compares.
+// The ways of inserting that docs/decisions/0017-postgres.md compares. The last two
+// keep no size.
 var insertVariants = []struct {
 	name    string
 	prepare string // SQL, run once
