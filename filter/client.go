@@ -103,8 +103,8 @@ func (c *Client) Run(ctx context.Context) error {
 }
 
 // Subscribe asks a peer to push what is on a pubsub topic with one of 1 to 100
-// content topics, beside what it pushes already. It may be called once Ready's
-// channel is closed. The error is a [StatusError] if the peer refused.
+// content topics, of [MaxTopicBytes] at most each, beside what it pushes already. It
+// may be called once Ready's channel is closed. The error is a [StatusError] if the peer refused.
 func (c *Client) Subscribe(ctx context.Context, p peer.ID, pubsubTopic string, contentTopics ...string) error {
 	if err := c.checked(pubsubTopic, contentTopics); err != nil {
 		return fmt.Errorf("filter: subscribe at %v: %w", p, err)

@@ -24,8 +24,8 @@ func (d *Database) Lost() int { return d.lost }
 
 // recover brings rows and payloads together after a crash: rows whose payload
 // did not reach the disk are deleted, payloads whose row did not are cut off,
-// segments that hold nothing are removed, and the last is there. It holds the write lock, so that no other
-// process appends meanwhile.
+// segments that hold nothing are removed, and the last is made again if it is gone.
+// It holds the write lock, so that no other process appends meanwhile.
 func (d *Database) recover(ctx context.Context) error {
 	tx, conn, err := d.begin(ctx)
 	if err != nil {
