@@ -45,7 +45,8 @@
 // The table messages_size says how much is stored. The statement that inserts or
 // deletes changes it too, so that Size reads 16 rows, however many messages there are.
 // Who changes messages by hand changes it as well, or else Size, and what the
-// retention keeps by count and bytes, is wrong by as much.
+// retention keeps by count and bytes, is wrong by as much. So is what a node of a
+// version before this table writes: stop those before one of this opens the database.
 //
 // # Connections
 //
