@@ -58,7 +58,7 @@ func TestArchiveStudyEnds(t *testing.T) {
 func TestArchiveStudyRefuses(t *testing.T) {
 	o := bench.ArchiveStudyOptions{Backends: []string{"mysql:x"}, Batches: []int{0}, Marks: []int{5, 3}, Pruned: -1}
 	_, err := bench.ArchiveStudy(t.Context(), o)
-	for _, want := range []string{"mysql:x", "batches [0]", "messages 0, runs 0, pruned -1", "marks [5 3]"} {
+	for _, want := range []string{"mysql:…", "batches [0]", "messages 0, runs 0, pruned -1", "marks [5 3]"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %q", err, want)
 		}

@@ -60,7 +60,7 @@ func contenderOf(name string) (contender, error) {
 			return inSchema(ctx, name, func(url string) (inserter, error) { return openBarePostgres(ctx, url) })
 		}}, nil
 	}
-	return contender{}, fmt.Errorf("archive %q: want memory, sqlite::memory:, %s or postgres://…", name, archivePath)
+	return contender{}, fmt.Errorf("archive: want memory, sqlite::memory:, %s or postgres://…", archivePath)
 }
 
 // backendInserter is an archive's backend.
