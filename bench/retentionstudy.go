@@ -16,7 +16,7 @@ import (
 
 const (
 	storeEvery   = time.Millisecond // an archive is given a message
-	storesAlone  = 2000             // with no retention at work
+	storesAlone  = 2000             // at most, with no retention at work
 	longestPrune = 2 * time.Minute
 	keptRows     = 10_000 // of 1 kB
 )
@@ -82,7 +82,7 @@ func (a *archiveStudy) storeBeside(ctx context.Context, name string, b archive.B
 	start := time.Now()
 	go func() { ran <- kept.Run(ctx) }()
 	label, pruned := "none", 0.0
-	enough := func(stored int) bool { return stored >= storesAlone }
+	enough := func(stored int) bool { return stored >= min(storesAlone, a.options.Pruned) }
 	if count > 0 {
 		label = "at work"
 		enough = func(int) bool { return kept.Stats().Pruned >= uint64(a.options.Pruned) }
@@ -108,7 +108,7 @@ func ms(ns int64) float64 { return float64(ns) / 1e6 }
 
 // storeUntil stores a message at each tick until enough of them were.
 func (a *archiveStudy) storeUntil(ctx context.Context, kept *archive.Archive, w *waits, again bool, enough func(stored int) bool) error {
-	const chunk = 1000
+	const chunk = 100
 	first := a.options.Pruned + keptRows // numbers that no row has
 	if again {
 		first += storesAlone
