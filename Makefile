@@ -83,7 +83,7 @@ bench-transport: build ## measure what options of transport and gossipsub bring
 
 # What needs PostgreSQL has a private server, where it is installed.
 .PHONY: benchmarks
-benchmarks: build ## measure archives, store-sync, recovery and light peers; write docs/benchmarks; about 25 minutes
+benchmarks: build ## measure archives, store-sync, recovery and light peers; write docs/benchmarks; about 15 minutes
 	@mkdir -p docs/benchmarks
 	.ci/with-postgres bash -c 'bin/msgpath bench archive --archive="memory,sqlite::memory:,sqlite:FILE,$$MSGPATH_POSTGRES" --out docs/benchmarks'
 	bin/msgpath bench sync --out docs/benchmarks
