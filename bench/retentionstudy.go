@@ -116,7 +116,7 @@ func (a *archiveStudy) storeUntil(ctx context.Context, kept *archive.Archive, w 
 	tick := time.NewTicker(storeEvery)
 	defer tick.Stop()
 	deadline := time.Now().Add(longestPrune)
-	for stored := 0; !enough(stored); {
+	for stored := 0; stored == 0 || !enough(stored); { // else a quick retention would have nobody beside it
 		if time.Now().After(deadline) {
 			return fmt.Errorf("the retention did not end within %v", longestPrune)
 		}
