@@ -245,11 +245,20 @@ func (a *Archive) Get(ctx context.Context, h message.Hash) (Row, error) {
 
 // Has reports whether a message with hash h is committed, without reading it.
 func (a *Archive) Has(ctx context.Context, h message.Hash) (bool, error) {
-	rows, err := a.backend.Select(ctx, Selection{Hashes: []message.Hash{h}, Limit: 1})
+	_, ok, err := a.key(ctx, h)
 	if err != nil {
 		return false, fmt.Errorf("archive: look for %s: %w", h, err)
 	}
-	return len(rows) > 0, nil
+	return ok, nil
+}
+
+// key returns the key of the committed message with hash h, false if there is none.
+func (a *Archive) key(ctx context.Context, h message.Hash) (message.Key, bool, error) {
+	rows, err := a.backend.Select(ctx, Selection{Hashes: []message.Hash{h}, Limit: 1})
+	if err != nil || len(rows) == 0 {
+		return message.Key{}, false, err
+	}
+	return rows[0].Key, true, nil
 }
 
 // Keys yields the keys of the committed messages, ascending by timestamp and

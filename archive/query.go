@@ -124,14 +124,13 @@ func (a *Archive) selection(ctx context.Context, q Query) (Selection, error) {
 	if q.Cursor == nil {
 		return s, nil
 	}
-	at, err := a.backend.Select(ctx, Selection{Hashes: []message.Hash{message.Hash(q.Cursor)}, Limit: 1})
+	key, ok, err := a.key(ctx, message.Hash(q.Cursor))
 	if err != nil {
 		return s, err
 	}
-	if len(at) == 0 {
+	if !ok {
 		return s, fmt.Errorf("%w %x", ErrCursor, q.Cursor)
 	}
-	key := at[0].Key
 	switch {
 	case q.Forward && (s.After == nil || key.Compare(*s.After) > 0):
 		s.After = &key

@@ -58,6 +58,14 @@ func (r Retention) withDefaults() Retention {
 // binds reports whether anything is ever deleted.
 func (r Retention) binds() bool { return r.Age > 0 || r.Count > 0 || r.Bytes > 0 }
 
+// oldest returns the lowest timestamp that Age lets stay, in Unix nanoseconds.
+func (r Retention) oldest(now time.Time) int64 {
+	if r.Age == 0 {
+		return math.MinInt64
+	}
+	return now.Add(-r.Age).UnixNano()
+}
+
 // retain prunes at once and then at each interval, until ctx ends. A failure is
 // counted and logged, and tried again at the next.
 func (a *Archive) retain(ctx context.Context) {
@@ -148,10 +156,7 @@ func (a *Archive) unkept(ctx context.Context) ([]message.Key, error) {
 	if err != nil {
 		return nil, err
 	}
-	oldest := int64(math.MinInt64)
-	if r.Age > 0 {
-		oldest = a.options.Now().Add(-r.Age).UnixNano()
-	}
+	oldest := r.oldest(a.options.Now())
 	var keys []message.Key
 	for _, row := range rows {
 		if row.Key.Timestamp >= oldest && over.Messages <= 0 && over.Bytes <= 0 {
@@ -218,12 +223,9 @@ func (a *Archive) findFloor(ctx context.Context) error {
 func (a *Archive) Oldest() int64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	oldest := int64(math.MinInt64)
+	oldest := a.options.Retention.oldest(a.options.Now())
 	if a.floor != nil {
-		oldest = a.floor.Timestamp
-	}
-	if age := a.options.Retention.Age; age > 0 {
-		oldest = max(oldest, a.options.Now().Add(-age).UnixNano())
+		oldest = max(oldest, a.floor.Timestamp)
 	}
 	return oldest
 }

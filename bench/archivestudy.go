@@ -13,6 +13,7 @@ import (
 
 	"github.com/msgpath/msgpath/archive"
 	"github.com/msgpath/msgpath/node"
+	"github.com/msgpath/msgpath/verdict"
 	"github.com/msgpath/msgpath/verdict/study"
 )
 
@@ -149,9 +150,14 @@ var archiveProfiles = []struct {
 	{"10/50/150 kB", DefaultProfile(), 20},
 }
 
-// rows returns n rows of a profile, from a number on.
-func (a *archiveStudy) rows(p Profile, from, n int) []archive.Row {
-	return rowsOf(NewWorkload(a.options.Seed, p, PubsubTopic, n, a.base, from).Messages)
+// workload returns n messages of a profile, from a number on.
+func (a *archiveStudy) workload(p Profile, from, n int) Workload {
+	return NewWorkload(a.options.Seed, p, PubsubTopic, n, a.base, from)
+}
+
+// small returns n rows of 1 kB, from a number on.
+func (a *archiveStudy) small(from, n int) []archive.Row {
+	return rowsOf(a.workload(oneSize(archivePayload), from, n).Messages)
 }
 
 // in calls use with a new inserter, and ends that.
@@ -208,14 +214,14 @@ func (a *archiveStudy) rates(ctx context.Context) (study.Table, error) {
 		},
 	}
 	for _, p := range archiveProfiles {
-		rows := a.rows(p.profile, 0, a.options.Messages/p.share)
+		w := a.workload(p.profile, 0, a.options.Messages/p.share)
+		rows, bytes := rowsOf(w.Messages), float64(w.PayloadBytes())/float64(len(w.Messages))
 		for _, c := range a.contenders {
 			for _, batch := range a.options.Batches {
 				own, bare, err := a.pair(ctx, c, p.name, rows, batch)
 				if err != nil {
 					return t, err
 				}
-				bytes := float64(payloadOf(rows)) / float64(len(rows))
 				t.Rows = append(t.Rows, study.Row{
 					p.name, c.name, batch, int(1 / own.Seconds()), bytes / own.Seconds() / 1e6, int(1 / bare.Seconds()), bare.Seconds() / own.Seconds(),
 				})
@@ -225,23 +231,16 @@ func (a *archiveStudy) rates(ctx context.Context) (study.Table, error) {
 	return t, nil
 }
 
-func payloadOf(rows []archive.Row) (sum int64) {
-	for _, r := range rows {
-		sum += int64(len(r.Message.GetPayload()))
-	}
-	return sum
-}
-
 // pair returns the median time of an insert into an archive and by its bare driver.
 func (a *archiveStudy) pair(ctx context.Context, c contender, payload string, rows []archive.Row, batch int) (own, bare time.Duration, err error) {
-	var times [2][]time.Duration
+	var times [2][]float64 // ns
 	for number := range a.options.Runs {
 		for side, open := range []opener{c.archive, c.bare} {
 			a.progress.Step(fmt.Sprintf("%s, %s, batch %d, run %d, %s", c.name, payload, batch, number+1, sides[side]))
 			err := a.in(ctx, open, func(i inserter) error {
 				runtime.GC() // what was there before is not charged
 				took, err := insertAndSettle(ctx, i, rows, batch)
-				times[side] = append(times[side], took)
+				times[side] = append(times[side], float64(took))
 				return err
 			})
 			if err != nil {
@@ -249,16 +248,10 @@ func (a *archiveStudy) pair(ctx context.Context, c contender, payload string, ro
 			}
 		}
 	}
-	return median(times[0]), median(times[1]), nil
+	return time.Duration(verdict.Median(times[0])), time.Duration(verdict.Median(times[1])), nil
 }
 
 var sides = []string{"archive", "bare driver"}
-
-func median(all []time.Duration) time.Duration {
-	all = slices.Sorted(slices.Values(all))
-	n := len(all)
-	return (all[(n-1)/2] + all[n/2]) / 2
-}
 
 // growthBatch is the rows of a transaction where the archive grows.
 const growthBatch = archiveBatch
@@ -295,11 +288,11 @@ func (a *archiveStudy) grow(ctx context.Context, c contender) (own, bare []time.
 			held := 0
 			for _, mark := range a.options.Marks {
 				a.progress.Step(fmt.Sprintf("%s, %d rows, %s", c.name, mark, sides[side]))
-				if err := a.fill(ctx, i, held, mark-min(mark/2, 100_000)); err != nil {
+				from := max(held, mark-min(mark/2, 100_000))
+				if err := a.fill(ctx, i, held, from); err != nil {
 					return err
 				}
-				held = max(held, mark-min(mark/2, 100_000))
-				last := a.rows(oneSize(archivePayload), held, mark-held)
+				last := a.small(from, mark-from)
 				runtime.GC()
 				took, err := insertAndSettle(ctx, i, last, growthBatch)
 				if err != nil {
@@ -319,7 +312,7 @@ func (a *archiveStudy) grow(ctx context.Context, c contender) (own, bare []time.
 // fill inserts the rows of 1 kB from one number to another.
 func (a *archiveStudy) fill(ctx context.Context, i inserter, from, to int) error {
 	for ; from < to; from += archiveChunk {
-		if err := insert(ctx, i, a.rows(oneSize(archivePayload), from, min(archiveChunk, to-from)), growthBatch); err != nil {
+		if err := insert(ctx, i, a.small(from, min(archiveChunk, to-from)), growthBatch); err != nil {
 			return err
 		}
 	}
