@@ -1,9 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strconv"
 
 	"github.com/alecthomas/kong"
@@ -29,7 +31,7 @@ func recoverVars() kong.Vars {
 
 // Help tells what is measured and the exit codes.
 func (recoverCommand) Help() string {
-	return "Of three nodes one is cut off while messages pass, or so slow that gossipsub drops them; then it syncs. Writes recover.json and recover.md. " +
+	return "Of three nodes one is cut off while messages pass, or so slow that gossipsub drops them; then it syncs. Writes recover.json, recover.md and, with what each site counted, recover-sites.csv. " +
 		"Exit codes: 0 ok; 1 a node failed; 2 wrong usage, or a file that cannot be written; 3 in the end a node lacked a message, or held an altered one. Interrupted, it writes nothing."
 }
 
@@ -60,5 +62,17 @@ func (c *recoverCommand) Run(ctx context.Context, out *output) error {
 	if err != nil {
 		return out.unusable(err)
 	}
+	for _, counted := range result.Tables[1:] { // none in a build that does not count
+		var sites bytes.Buffer
+		if err := counted.WriteCSV(&sites); err != nil {
+			return err
+		}
+		if err := replaceFile(filepath.Join(c.Out, recoverSites), sites.Bytes()); err != nil {
+			return fmt.Errorf("write results: %w", err)
+		}
+	}
 	return c.finish(out.stdout, result)
 }
+
+// recoverSites is the file of what each site counted.
+const recoverSites = "recover-sites.csv"

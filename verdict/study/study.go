@@ -1,6 +1,7 @@
 package study
 
 import (
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -135,6 +136,28 @@ func (t Table) writer() table.Writer {
 		w.AppendRow(shown)
 	}
 	return w
+}
+
+// WriteCSV writes the table alone, its column names first and values as they are.
+func (t Table) WriteCSV(w io.Writer) error {
+	c := csv.NewWriter(w)
+	var names []string
+	for _, column := range t.Columns {
+		names = append(names, column.Name)
+	}
+	_ = c.Write(names) // Error has what failed
+	for _, row := range t.Rows {
+		var values []string
+		for _, v := range row {
+			if v == nil {
+				v = ""
+			}
+			values = append(values, fmt.Sprint(v))
+		}
+		_ = c.Write(values)
+	}
+	c.Flush()
+	return c.Error()
 }
 
 // Markdown returns the table alone, without its title.

@@ -101,3 +101,14 @@ func TestValidate(t *testing.T) {
 		}
 	}
 }
+
+func TestCSV(t *testing.T) {
+	var b bytes.Buffer
+	if err := example().Tables[0].WriteCSV(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "store,ids,\"time, ms\",\"reference, ms\"\nscattered,1000000,118.25,1530\ngap,-1234,0,\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Error(diff)
+	}
+}
