@@ -46,8 +46,17 @@ var aroundCache int
 // more; nil where it cannot be told.
 var dropCache func(*os.File) error
 
-// blocksBytes is the most of one write around the page cache.
+// blocksBytes is the most of one write around the page cache: a huge page of the
+// usual systems.
 const blocksBytes = 2 << 20
+
+// newBlocks returns blocksBytes of memory that begin at a multiple of Block, and how
+// to free them.
+var newBlocks = func() (b []byte, free func() error, err error) {
+	b = make([]byte, blocksBytes+Block)
+	skip := Block - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))%Block)
+	return b[skip : skip+blocksBytes : skip+blocksBytes], func() error { return nil }, nil
+}
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
@@ -65,6 +74,7 @@ type Dir struct {
 	file   *os.File // the segment of the last append, open for writing; nil: none yet
 	direct *os.File // the same, around the page cache; nil: the file system cannot
 	blocks []byte   // from which direct is written; nil: not used yet
+	unmap  func() error
 
 	naming sync.Mutex
 	named  map[int64]bool // segments whose names are known to be on the disk
@@ -129,9 +139,11 @@ func size(payloads [][]byte) (sum int) {
 
 // writeBlocks copies payloads into blocks and writes those. Memory that is used
 // again costs less than fresh pages of the cache do.
-func (d *Dir) writeBlocks(offset int64, payloads [][]byte) error {
+func (d *Dir) writeBlocks(offset int64, payloads [][]byte) (err error) {
 	if d.blocks == nil {
-		d.blocks = aligned(blocksBytes)
+		if d.blocks, d.unmap, err = newBlocks(); err != nil {
+			return err
+		}
 	}
 	filled := 0
 	flush := func() error {
@@ -157,13 +169,6 @@ func (d *Dir) writeBlocks(offset int64, payloads [][]byte) error {
 		return nil
 	}
 	return flush()
-}
-
-// aligned returns n bytes of memory that begin at a multiple of Block.
-func aligned(n int) []byte {
-	b := make([]byte, n+Block)
-	skip := Block - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))%Block)
-	return b[skip : skip+n : skip+n]
 }
 
 // open makes segment the file that is written.
@@ -383,7 +388,12 @@ func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.closed = true
-	if err := d.release(); err != nil {
+	err := d.release()
+	if d.blocks != nil {
+		err = errors.Join(err, d.unmap())
+		d.blocks, d.unmap = nil, nil
+	}
+	if err != nil {
 		return fmt.Errorf("segments: close: %w", err)
 	}
 	return nil

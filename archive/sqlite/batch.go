@@ -42,7 +42,7 @@ func (d *Database) insertRows(ctx context.Context, rows []archive.Row) (fresh []
 		d.next = b.end
 	}
 	b.leaveEpoch()
-	d.wrote(b.bytes)
+	d.wrote(b.bytes, b.end.Segment)
 	return fresh, nil
 }
 

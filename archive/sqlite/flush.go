@@ -12,13 +12,21 @@ import (
 	"github.com/msgpath/msgpath/archive/segments"
 )
 
-// A flusher is the state of the flushes of a file, one at a time.
+// A flusher is the state of the flushes of a file, and of the synchronisations in
+// front of each, one at a time.
 type flusher struct {
 	mu      sync.Mutex
-	pending int64         // bytes inserted since the last flush began
-	done    chan struct{} // closed at the end of the flush at work; nil: there is none
-	err     error         // of a flush, not told yet; one that wraps errUnsynced stays
+	pending int64         // bytes inserted since the last of both began
+	unmoved int64         // bytes inserted since the last flush began
+	whole   bool          // a flush is at work, or was
+	done    chan struct{} // closed at the end of what is at work; nil: nothing is
+	err     error         // of either, not told yet; one that wraps errUnsynced stays
 }
+
+// flushParts is how often payloads are synchronised for each flush. A disk lets
+// writes wait while it synchronises, and many short waits are made up for by the work
+// on other messages meanwhile, where a long one is not.
+const flushParts = 8
 
 // errUnsynced ends inserts: what the disk did not take it may never take, while
 // later attempts seem to succeed. The file has to be opened again, where the
@@ -82,36 +90,55 @@ func (f *flusher) forget() {
 	}
 }
 
-// begin reports whether a flush shall begin after n more bytes; then its end
-// must be told.
-func (f *flusher) begin(n, enough int64) bool {
+// begin reports whether something shall begin after n more bytes, after part of them
+// a synchronisation and after enough of them a flush (whole); then its end must be
+// told.
+func (f *flusher) begin(n, part, enough int64) (begun, whole bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pending += n
-	if f.pending < enough || f.done != nil {
-		return false
+	f.unmoved += n
+	if f.pending < part || f.done != nil {
+		return false, false
+	}
+	f.whole = f.unmoved >= enough
+	if f.whole {
+		f.unmoved = 0
 	}
 	f.pending, f.done = 0, make(chan struct{})
-	return true
+	return true, f.whole
 }
 
+// end takes the error of what was at work. A flush does again what the one before it
+// failed to do, a synchronisation does not.
 func (f *flusher) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !errors.Is(f.err, errUnsynced) {
+	if !errors.Is(f.err, errUnsynced) && (err != nil || f.whole) {
 		f.err = err
 	}
 	close(f.done)
 	f.done = nil
 }
 
-// wrote starts a flush on a goroutine of its own once enough was inserted. Close
-// waits for it.
-func (d *Database) wrote(n int64) {
-	if d.dir == nil || !d.flusher.begin(n, d.options.pending) {
+// wrote tells of n bytes of payload, the last of them in a segment, or in none (0),
+// and starts a flush or a synchronisation on a goroutine of its own once enough was
+// inserted. Close waits for it.
+func (d *Database) wrote(n, segment int64) {
+	if d.dir == nil {
 		return
 	}
-	go func() { d.flusher.end(d.flush(context.Background(), "PASSIVE")) }()
+	part := d.options.pending
+	if segment > 0 && d.options.Sync == SyncLater {
+		part = max(1, part/flushParts)
+	}
+	begun, whole := d.flusher.begin(n, part, d.options.pending)
+	switch {
+	case whole:
+		go func() { d.flusher.end(d.flush(context.Background(), "PASSIVE")) }()
+	case begun:
+		go func() { d.flusher.end(d.syncHeld(context.Background(), segment)) }()
+	}
 }
 
 // Checkpoint synchronises what was inserted and moves the write ahead log into

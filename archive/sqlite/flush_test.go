@@ -4,9 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -137,6 +139,10 @@ func TestAnyFailedSyncEndsInserts(t *testing.T) {
 			_, err := d.Insert(t.Context(), []archive.Row{row})
 			return errors.Join(err, d.Checkpoint(t.Context()))
 		}},
+		"part of a flush": {Options{inline: 1, pending: 8 * flushParts}, func(d *Database, row archive.Row) error {
+			_, err := d.Insert(t.Context(), []archive.Row{row})
+			return errors.Join(err, d.flusher.wait())
+		}},
 		"each": {Options{inline: 1, Sync: SyncEach}, func(d *Database, row archive.Row) error {
 			_, err := d.Insert(t.Context(), []archive.Row{row})
 			return err
@@ -150,6 +156,9 @@ func TestAnyFailedSyncEndsInserts(t *testing.T) {
 			}
 			rows := placed(3)
 			mustInsert(t, d, rows[:1])
+			if err := d.flusher.wait(); err != nil {
+				t.Fatal(err)
+			}
 			aside := name + ".aside"
 			if err := os.Rename(PayloadDir(name), aside); err != nil {
 				t.Fatal(err)
@@ -231,13 +240,49 @@ func TestCheckpointBesideAnother(t *testing.T) {
 	}
 }
 
+// Payloads are synchronised in parts, and the log is moved after all of them. What
+// comes together beside either is not forgotten, and an error of a flush is not by
+// the parts after it.
+func TestFlushInParts(t *testing.T) {
+	var f flusher
+	var did []string
+	step := func(n int64, end error) {
+		begun, whole := f.begin(n, 10, 30)
+		did = append(did, fmt.Sprint(begun, whole))
+		if begun {
+			f.end(end)
+		}
+	}
+	step(9, nil)
+	step(1, nil)  // 10: a part
+	step(19, nil) // 29: a part
+	if begun, whole := f.begin(30, 10, 30); !begun || !whole {
+		t.Fatal("no flush began after 59 bytes")
+	}
+	step(25, nil) // beside it
+	f.end(errors.New("for a while"))
+	step(1, nil) // 26: a part
+	if err := f.admit(t.Context(), 1000); err == nil || err.Error() != "for a while" {
+		t.Errorf("got %v, want the error of the flush", err)
+	}
+	step(10, errors.New("of a flush")) // 36
+	step(30, nil)                      // a flush that worked does it again
+	if err := f.admit(t.Context(), 1000); err != nil {
+		t.Errorf("got %v, want none", err)
+	}
+	want := []string{"false false", "true false", "true false", "false false", "true false", "true true", "true true"}
+	if !slices.Equal(did, want) {
+		t.Errorf("got %q, want %q", did, want)
+	}
+}
+
 // A flush that failed for a while does not keep Checkpoint and Close from flushing.
 func TestCheckpointAfterAFailedFlush(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "archive.db")
 	d := openFile(t, Options{inline: 1}, name)
 	rows := placed(2)
 	mustInsert(t, d, rows[:1])
-	if !d.flusher.begin(0, 0) {
+	if _, whole := d.flusher.begin(0, 0, 0); !whole {
 		t.Fatal("no flush began")
 	}
 	d.flusher.end(errors.New("for a while"))

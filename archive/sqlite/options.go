@@ -37,9 +37,10 @@ const (
 	InlineBytes = 4096
 	// SegmentBytes is the size from which a segment gets no more payloads.
 	SegmentBytes = 256 << 20
-	// SyncBytes is how much payload is inserted before SyncLater synchronises. A
-	// loss of power costs this much, and opening a file after one reads it. At
-	// four times as much inserts wait for the disk.
+	// SyncBytes is how much payload is inserted before SyncLater moves the log into
+	// the file; payloads are synchronised eight times meanwhile. A loss of power costs
+	// this much, and opening a file after one reads it. At four times as much inserts
+	// wait for the disk.
 	SyncBytes = 32 << 20
 
 	// EpochRows is how many rows share a piece of the index by hash. A look-up by

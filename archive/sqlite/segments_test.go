@@ -412,10 +412,11 @@ func TestFailedCheckpointIsToldOnce(t *testing.T) {
 func TestInsertsWaitForAFlush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flusher
-		if f.begin(9, 10) || !f.begin(1, 10) {
+		begin := func(n int64) bool { begun, whole := f.begin(n, 10, 10); return begun && whole }
+		if begin(9) || !begin(1) {
 			t.Fatal("a flush begins at 10 bytes")
 		}
-		if f.begin(40, 10) {
+		if begin(40) {
 			t.Fatal("a flush began beside another")
 		}
 		if err := f.admit(t.Context(), 41); err != nil {
@@ -436,7 +437,7 @@ func TestInsertsWaitForAFlush(t *testing.T) {
 		if err := <-admitted; err != nil {
 			t.Fatal(err)
 		}
-		if f.pending != 40 || !f.begin(0, 10) {
+		if f.pending != 40 || !begin(0) {
 			t.Fatalf("%d bytes are pending, want the 40 inserted meanwhile", f.pending)
 		}
 		f.end(fmt.Errorf("a %w", errUnsynced))
