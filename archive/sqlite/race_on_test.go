@@ -8,7 +8,7 @@ import "flag"
 // most of them of one goroutine, show it no more than a few do: the hundred are for
 // runs without it. -rapid.checks overrides this.
 func init() {
-	if err := flag.Set("rapid.checks", "20"); err != nil {
+	if err := flag.Set("rapid.checks", "8"); err != nil {
 		panic(err)
 	}
 }
