@@ -246,7 +246,7 @@ func measure(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := bench.LoadCorpus(ts.MkAbs(args[0]))
 	ts.Check(err)
 	o := bench.DefaultOptions()
-	o.Corpus, o.Messages, o.Runs, o.Paths = c, c.Len(), 1, []string{"zerocopy"}
+	o.Corpus, o.Messages, o.Runs, o.Paths, o.Cold = c, c.Len(), 1, []string{"zerocopy"}, true
 	r, err := bench.Run(context.Background(), o)
 	ts.Check(err)
 	for _, i := range r.Invalid {
