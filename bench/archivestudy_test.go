@@ -18,6 +18,7 @@ func smallArchiveStudy(t *testing.T) bench.ArchiveStudyOptions {
 }
 
 func TestArchiveStudy(t *testing.T) {
+	t.Parallel()
 	o := smallArchiveStudy(t)
 	s, err := bench.ArchiveStudy(t.Context(), o)
 	if err != nil {
@@ -66,6 +67,7 @@ func TestArchiveStudyRefuses(t *testing.T) {
 }
 
 func TestArchiveStudyOfPostgreSQL(t *testing.T) {
+	t.Parallel()
 	o := smallArchiveStudy(t)
 	o.Backends = []string{postgrestest.Start(t).URL()}
 	o.CommandLine = []string{"msgpath", "bench", "archive", "--archive=memory," + o.Backends[0], "--runs=1"}

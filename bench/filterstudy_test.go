@@ -10,6 +10,7 @@ import (
 
 // With light peers baseline hashes twice more, and nobody encodes more.
 func TestFilterStudy(t *testing.T) {
+	t.Parallel()
 	s, err := bench.FilterStudy(t.Context(), bench.FilterStudyOptions{Peers: []int{0, 2}, Messages: 20, Runs: 1})
 	if err != nil {
 		t.Fatal(err)

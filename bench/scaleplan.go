@@ -198,7 +198,7 @@ func (s shape) onProcessors(t checked) Target {
 
 // memory returns about how many bytes a run takes at its peak.
 func (s shape) memory() uint64 {
-	heap := fixedHeap + heapPerPayload*uint64(payloadBytes(s.profile.payloads(s.messages)))
+	heap := uint64(fixedHeap) + heapPerPayload*uint64(payloadBytes(s.profile.payloads(s.messages)))
 	return heap + uint64(s.archivePages())*archivePage
 }
 

@@ -86,12 +86,15 @@ func newSession(o Options, jobs []job) (*session, error) {
 
 // What a run is thought to need at its peak, and is mapped before it.
 const (
-	fixedHeap      = 64 << 20
 	heapPerPayload = 8 // Go heap, in payloads of all measured messages
 	archivePage    = sqlite.MemoryPageBytes
 	fixedPages     = 2048
 	rowBytes       = 1024 // of an archive, beside the payload
 )
+
+// fixedHeap is what a run needs beside its payloads. Tests map less, which under the
+// race detector takes most of their time.
+var fixedHeap = 64 << 20
 
 // prepareMemory decides how much heap is mapped before each run, at most half of
 // what the machine has to give, and maps the pages of an archive in memory once

@@ -42,6 +42,15 @@ func heavy(t *testing.T) {
 	}
 }
 
+// single leaves a test of what starts no goroutine here to runs without the race
+// detector.
+func single(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("it starts no goroutine: it runs without the race detector")
+	}
+}
+
 func mustRun(t *testing.T, o Options) verdict.Result {
 	t.Helper()
 	r, err := Run(t.Context(), o)

@@ -28,6 +28,7 @@ func minorFaults(t *testing.T) int64 {
 // states, with a workload live as in a run. A cold heap faults for each page, a
 // warm one for the few that the runtime has returned meanwhile.
 func TestWarmAndCold(t *testing.T) {
+	single(t)
 	const amount = 64 << 20
 	live := NewWorkload(1, DefaultProfile(), PubsubTopic, 1000, time.Unix(0, 0), 0)
 	defer runtime.KeepAlive(live)
@@ -83,6 +84,7 @@ func TestReservePagesErrors(t *testing.T) {
 const reserveChild = "BENCH_TEST_RESERVE_CHILD"
 
 func TestReservePages(t *testing.T) {
+	single(t)
 	if part := os.Getenv(reserveChild); part != "" {
 		reservePart(t, part)
 		return

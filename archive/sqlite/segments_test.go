@@ -34,6 +34,14 @@ func openFile(t *testing.T, o Options, name string) *Database {
 	return d
 }
 
+// single leaves a test to runs without the race detector.
+func single(t *testing.T) {
+	t.Helper()
+	if raceEnabled {
+		t.Skip("others show its goroutines: it runs without the race detector")
+	}
+}
+
 func TestSmallSegments(t *testing.T) {
 	archivetest.Exercise(t, func(t *testing.T) archive.Backend {
 		return openFile(t, small, filepath.Join(t.TempDir(), "archive.db"))
@@ -41,6 +49,7 @@ func TestSmallSegments(t *testing.T) {
 }
 
 func TestSmallSegmentsInMemory(t *testing.T) {
+	single(t)
 	archivetest.Exercise(t, func(t *testing.T) archive.Backend { return openFile(t, small, Memory) })
 }
 
@@ -199,6 +208,7 @@ func unsyncedFile(t *testing.T) (name string, rows []archive.Row, payloads []byt
 // did: at every length that the segment may be left with, and with zeros from
 // there on, as a file system leaves a file that it had grown already.
 func TestPayloadsTornAtEveryLength(t *testing.T) {
+	single(t)
 	name, rows, payloads := unsyncedFile(t)
 	for n := range len(payloads) + 1 {
 		end := 0
@@ -221,6 +231,7 @@ func TestPayloadsTornAtEveryLength(t *testing.T) {
 
 // Any byte that did not reach the disk costs its row and no other.
 func TestEveryDamagedByteIsSeen(t *testing.T) {
+	single(t)
 	name, rows, payloads := unsyncedFile(t)
 	for at := range payloads {
 		damaged := slices.Clone(payloads)

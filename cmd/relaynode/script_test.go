@@ -35,6 +35,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames:  true,
 		Setup: func(env *testscript.Env) error {
 			env.Values[processes{}] = make(map[string]*process)
+			env.Setenv("GORACE", os.Getenv("GORACE"))
 			return nil
 		},
 		Condition: func(name string) (bool, error) {
@@ -245,7 +246,7 @@ func measure(ts *testscript.TestScript, neg bool, args []string) {
 	c, err := bench.LoadCorpus(ts.MkAbs(args[0]))
 	ts.Check(err)
 	o := bench.DefaultOptions()
-	o.Corpus, o.Messages, o.Runs, o.Paths = c, c.Len(), 1, []string{"zerocopy"}
+	o.Corpus, o.Messages, o.Runs, o.Paths, o.Cold = c, c.Len(), 1, []string{"zerocopy"}, true
 	r, err := bench.Run(context.Background(), o)
 	ts.Check(err)
 	for _, i := range r.Invalid {
