@@ -129,10 +129,10 @@ build: need-go ## build bin/msgpath, which counts, and bin/relaynode, which does
 	@go build -tags=$(tag) -ldflags='$(ldflags)' -o bin/msgpath ./cmd/msgpath
 	@go build -ldflags='-X main.commit=$(commit)' -o bin/relaynode ./cmd/relaynode
 
-# Packages that start no goroutine, but for those of what ./bench tests, and programs:
-# the race detector has nothing to watch there.
+# Packages that start no goroutine of their own: the race detector has little to watch
+# there. (Tests of provezero and commits start some, and selftest what ./bench tests.)
 still = ./bench/budgets ./internal/commits ./internal/lint ./internal/provezero/... ./internal/selftest \
-  ./internal/uncounted ./storesync/negentropy ./verdict/...
+  ./storesync/negentropy ./verdict/...
 # Packages of which the race detector watches only the build that counts. All others
 # it watches in both: a counter is an atomic, and what is atomic can hide a race.
 slow = ./archive/postgres ./archive/sqlite ./bench ./cmd/msgpath ./cmd/relaynode ./internal/postgrestest
@@ -160,8 +160,8 @@ test: need-go need-gcc ## test both builds, with the race detector where there i
 	  done; \
 	  echo "# what needs no race detector, or takes long with it: go test -shuffle=on -tags=$$tags $$quiet" >&2; \
 	  go test -json -vet=off -shuffle=on -timeout=9m -tags=$$tags $$quiet || status=1; \
-	  echo "# allocations, which the race detector changes: go test -run=Alloc -tags=$$tags ./message" >&2; \
-	  go test -json -vet=off -run=Alloc -tags=$$tags ./message || status=1; \
+	  echo "# allocations, which the race detector changes: go test -run=Alloc -tags=$$tags ./message ./relay" >&2; \
+	  go test -json -vet=off -run=Alloc -tags=$$tags ./message ./relay || status=1; \
 	done; \
 	(cd tools && go test -json ./...) || status=1; \
 	exit $$status ) | bin/testsummary -o out/tests.txt

@@ -28,7 +28,7 @@ type Cost struct {
 // the disk in its last place when the time ends. Hashing is not part of it. The
 // files are removed afterwards.
 //
-// With sqlite.SyncLater the disk is asked for every sqlite.SyncBytes beside the
+// With sqlite.SyncLater the disk is asked for every sqlite.PartBytes beside the
 // inserts, and at the end; with sqlite.SyncEach before each batch returns. Compare
 // with [AppendRate] of the same sync.
 func InsertRate(ctx context.Context, name string, sync sqlite.Sync, messages []*pb.WakuMessage, batch int) (cost Cost, err error) {
@@ -83,7 +83,7 @@ func rowsOf(messages []*pb.WakuMessage) []archive.Row {
 // that cost: the least that keeping them can cost with a file that is written and
 // synchronised. Encoding is not part of it. Each message is one write. With
 // sqlite.SyncEach the file is synchronised after each batch; with
-// sqlite.SyncLater whenever sqlite.SyncBytes have come together, beside the
+// sqlite.SyncLater whenever sqlite.PartBytes have come together, beside the
 // writes, as an archive does, and at the end. The file is removed afterwards.
 func AppendRate(ctx context.Context, file string, sync sqlite.Sync, messages []*pb.WakuMessage, batch int) (cost Cost, err error) {
 	if batch < 1 {
@@ -129,7 +129,7 @@ func (a *appender) write(batch [][]byte) error {
 	if a.each {
 		return a.file.Sync()
 	}
-	if a.pending < sqlite.SyncBytes {
+	if a.pending < sqlite.PartBytes {
 		return nil
 	}
 	if err := a.wait(); err != nil {

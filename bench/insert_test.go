@@ -12,7 +12,7 @@ import (
 )
 
 func TestInsertAndAppendRate(t *testing.T) {
-	messages := NewWorkload(1, DefaultProfile(), PubsubTopic, 600, time.Unix(0, 0), 0).Messages // more than SyncBytes
+	messages := NewWorkload(1, DefaultProfile(), PubsubTopic, 600, time.Unix(0, 0), 0).Messages // more than PartBytes
 	want := Workload{Messages: messages}.PayloadBytes()
 	dir := t.TempDir()
 	for _, sync := range []sqlite.Sync{sqlite.SyncLater, sqlite.SyncEach} {

@@ -262,5 +262,5 @@ func (o LimitsOptions) overhead(ctx context.Context) ([]float64, error) {
 	if o.Overhead == nil {
 		return nil, errors.New("no checkout to build from")
 	}
-	return o.Overhead(ctx, 2*o.Runs) // the narrowest target of all
+	return o.Overhead(ctx, o.Runs)
 }

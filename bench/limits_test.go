@@ -18,7 +18,7 @@ func TestLimits(t *testing.T) {
 	heavy(t)
 	o := DefaultLimits(filepath.Join(t.TempDir(), "limits.sqlite"))
 	o.Options = small(t, Micro, Macro)
-	o.Runs, o.Micro, o.Alone, o.Profiled = 1, 600, 1, 3 // a profile has a sample in 10 ms
+	o.Runs, o.Micro, o.Alone, o.Profiled = 1, 2000, 1, 3 // a profile has a sample in 10 ms
 	o.Receiver = func(ctx context.Context, archive string) *exec.Cmd { return receiverProcess(ctx, t, archive) }
 	o.Overhead = func(context.Context, int) ([]float64, error) { return nil, errors.New("no compiler here") }
 	d, err := Limits(t.Context(), o)

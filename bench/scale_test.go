@@ -74,7 +74,7 @@ func checkScaled(t *testing.T, path string, p scale.Point) {
 
 // TestScaleOfArchive: each mark has its own inserts, and nothing is left on disk.
 func TestScaleOfArchive(t *testing.T) {
-	single(t)
+	heavy(t)
 	defer goleak.VerifyNone(t, goleak.IgnoreCurrent())
 	dir := t.TempDir()
 	r, err := Scale(t.Context(), ScaleOptions{Only: []string{archiveRow}, Quick: true, Runs: 1, Folder: dir})

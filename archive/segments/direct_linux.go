@@ -1,7 +1,6 @@
 package segments
 
 import (
-	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -20,13 +19,13 @@ func init() {
 // mapBlocks is newBlocks with one huge page where the system gives any. It lies in one
 // piece, so that a write of it is one request with one address, not one for each of
 // its 4 KiB pages.
-func mapBlocks() ([]byte, func() error, error) {
+func mapBlocks() ([]byte, func() error) {
 	mapped, err := unix.Mmap(-1, 0, 2*blocksBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
-		return nil, nil, fmt.Errorf("map memory: %w", err)
+		return heapBlocks() // slower
 	}
 	skip := blocksBytes - int(uintptr(unsafe.Pointer(unsafe.SliceData(mapped)))%blocksBytes)
 	b := mapped[skip : skip+blocksBytes : skip+blocksBytes]
 	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // an older kernel gives small pages
-	return b, func() error { return unix.Munmap(mapped) }, nil
+	return b, func() error { return unix.Munmap(mapped) }
 }

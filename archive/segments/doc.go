@@ -29,6 +29,6 @@
 // The package has no index, no record headers and no limit of its own on the
 // size of a segment. It deletes nothing unless it is told to: which segments hold
 // nothing any more is for the database to know. It starts no goroutine. A Dir is safe
-// for concurrent use; it keeps 2 MiB of memory to write from. Close frees the
-// segment that it holds open.
+// for concurrent use; it keeps 2 MiB of memory to write from, which no garbage
+// collector knows. Close frees that and the segment that it holds open.
 package segments

@@ -52,10 +52,12 @@ const blocksBytes = 2 << 20
 
 // newBlocks returns blocksBytes of memory that begin at a multiple of Block, and how
 // to free them.
-var newBlocks = func() (b []byte, free func() error, err error) {
+var newBlocks = heapBlocks
+
+func heapBlocks() (b []byte, free func() error) {
 	b = make([]byte, blocksBytes+Block)
 	skip := Block - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))%Block)
-	return b[skip : skip+blocksBytes : skip+blocksBytes], func() error { return nil }, nil
+	return b[skip : skip+blocksBytes : skip+blocksBytes], func() error { return nil }
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -70,11 +72,11 @@ type Dir struct {
 
 	mu     sync.Mutex
 	closed bool
-	number int64    // of file
-	file   *os.File // the segment of the last append, open for writing; nil: none yet
-	direct *os.File // the same, around the page cache; nil: the file system cannot
-	blocks []byte   // from which direct is written; nil: not used yet
-	unmap  func() error
+	number int64        // of file
+	file   *os.File     // the segment of the last append, open for writing; nil: none yet
+	direct *os.File     // the same, around the page cache; nil: the file system cannot
+	blocks []byte       // from which direct is written; nil: not used yet
+	free   func() error // of blocks
 
 	naming sync.Mutex
 	named  map[int64]bool // segments whose names are known to be on the disk
@@ -139,11 +141,9 @@ func size(payloads [][]byte) (sum int) {
 
 // writeBlocks copies payloads into blocks and writes those. Memory that is used
 // again costs less than fresh pages of the cache do.
-func (d *Dir) writeBlocks(offset int64, payloads [][]byte) (err error) {
+func (d *Dir) writeBlocks(offset int64, payloads [][]byte) error {
 	if d.blocks == nil {
-		if d.blocks, d.unmap, err = newBlocks(); err != nil {
-			return err
-		}
+		d.blocks, d.free = newBlocks()
 	}
 	filled := 0
 	flush := func() error {
@@ -382,7 +382,8 @@ func (d *Dir) remove(n int64) (err error) {
 	return err
 }
 
-// Close closes the file that is open for writing. It does not sync. Appends fail
+// Close closes the file that is open for writing, and frees the memory that it was
+// written from. It does not sync. Appends fail
 // from then on; a second Close returns nil.
 func (d *Dir) Close() error {
 	d.mu.Lock()
@@ -390,8 +391,8 @@ func (d *Dir) Close() error {
 	d.closed = true
 	err := d.release()
 	if d.blocks != nil {
-		err = errors.Join(err, d.unmap())
-		d.blocks, d.unmap = nil, nil
+		err = errors.Join(err, d.free())
+		d.blocks, d.free = nil, nil
 	}
 	if err != nil {
 		return fmt.Errorf("segments: close: %w", err)

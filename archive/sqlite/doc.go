@@ -65,8 +65,8 @@
 // A killed process loses nothing that Insert has returned for. A loss of power
 // may take, with [SyncLater], the latest of it: payloads are synchronised, and
 // the log is moved into the file, when 32 MiB of payload have come together, by
-// [Database.Checkpoint] and by Close. (Large ones are synchronised every 4 MiB, so that
-// writes never wait long for the disk.) With [SyncEach] it takes nothing.
+// [Database.Checkpoint] and by Close. (Large ones are synchronised every 4 MiB, so that a
+// write waits for the disk for a short time only.) With [SyncEach] it takes nothing.
 //
 // No row is seen without its payload. Rows are committed before their payloads
 // are on the disk only with SyncLater; the database remembers up to where they

@@ -21,12 +21,11 @@ type flusher struct {
 	whole   bool          // a flush is at work, or was
 	done    chan struct{} // closed at the end of what is at work; nil: nothing is
 	err     error         // of either, not told yet; one that wraps errUnsynced stays
-}
 
-// flushParts is how often payloads are synchronised for each flush. A disk lets
-// writes wait while it synchronises, and many short waits are made up for by the work
-// on other messages meanwhile, where a long one is not.
-const flushParts = 8
+	// syncing is held from a synchronisation until its result is settled: the system
+	// tells an error once, and what works after it may not be settled before it.
+	syncing sync.Mutex
+}
 
 // errUnsynced ends inserts: what the disk did not take it may never take, while
 // later attempts seem to succeed. The file has to be opened again, where the
@@ -98,7 +97,7 @@ func (f *flusher) begin(n, part, enough int64) (begun, whole bool) {
 	defer f.mu.Unlock()
 	f.pending += n
 	f.unmoved += n
-	if f.pending < part || f.done != nil {
+	if f.done != nil || f.pending < part && f.unmoved < enough {
 		return false, false
 	}
 	f.whole = f.unmoved >= enough
@@ -114,8 +113,12 @@ func (f *flusher) begin(n, part, enough int64) (begun, whole bool) {
 func (f *flusher) end(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !errors.Is(f.err, errUnsynced) && (err != nil || f.whole) {
+	switch {
+	case errors.Is(f.err, errUnsynced):
+	case f.whole:
 		f.err = err
+	default:
+		f.err = errors.Join(f.err, err)
 	}
 	close(f.done)
 	f.done = nil
@@ -130,7 +133,7 @@ func (d *Database) wrote(n, segment int64) {
 	}
 	part := d.options.pending
 	if segment > 0 && d.options.Sync == SyncLater {
-		part = max(1, part/flushParts)
+		part = max(1, d.options.part)
 	}
 	begun, whole := d.flusher.begin(n, part, d.options.pending)
 	switch {
@@ -238,6 +241,8 @@ const heldSQL = "SELECT number FROM segments WHERE number BETWEEN ? AND ?"
 
 // syncHeld brings a segment to the disk unless it was dropped meanwhile.
 func (d *Database) syncHeld(ctx context.Context, n int64) error {
+	d.flusher.syncing.Lock()
+	defer d.flusher.syncing.Unlock()
 	err := d.dir.Sync(n)
 	if errors.Is(err, fs.ErrNotExist) {
 		held, lookErr := integers(ctx, d.reader, heldSQL, n, n)
@@ -253,6 +258,8 @@ func (d *Database) syncHeld(ctx context.Context, n int64) error {
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.
 func (d *Database) syncSegment(n int64) error {
+	d.flusher.syncing.Lock()
+	defer d.flusher.syncing.Unlock()
 	return d.flusher.settle(d.dir.Sync(n))
 }
 

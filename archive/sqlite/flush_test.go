@@ -139,7 +139,7 @@ func TestAnyFailedSyncEndsInserts(t *testing.T) {
 			_, err := d.Insert(t.Context(), []archive.Row{row})
 			return errors.Join(err, d.Checkpoint(t.Context()))
 		}},
-		"part of a flush": {Options{inline: 1, pending: 8 * flushParts}, func(d *Database, row archive.Row) error {
+		"part of a flush": {Options{inline: 1, part: 8}, func(d *Database, row archive.Row) error {
 			_, err := d.Insert(t.Context(), []archive.Row{row})
 			return errors.Join(err, d.flusher.wait())
 		}},
@@ -158,6 +158,9 @@ func TestAnyFailedSyncEndsInserts(t *testing.T) {
 			mustInsert(t, d, rows[:1])
 			if err := d.flusher.wait(); err != nil {
 				t.Fatal(err)
+			}
+			if p, err := synced(t.Context(), d.reader); err != nil || p.Offset != 0 {
+				t.Errorf("synchronised to %+v, %v: want that noted by a flush alone", p, err)
 			}
 			aside := name + ".aside"
 			if err := os.Rename(PayloadDir(name), aside); err != nil {
@@ -270,9 +273,34 @@ func TestFlushInParts(t *testing.T) {
 	if err := f.admit(t.Context(), 1000); err != nil {
 		t.Errorf("got %v, want none", err)
 	}
-	want := []string{"false false", "true false", "true false", "false false", "true false", "true true", "true true"}
+	step(29, nil) // a part
+	if begun, whole := f.begin(1, 30, 30); !begun || !whole {
+		t.Error("small rows behind 29 bytes of large ones began no flush at 30")
+	}
+	f.end(nil)
+	want := []string{"false false", "true false", "true false", "false false", "true false", "true true", "true true", "true false"}
 	if !slices.Equal(did, want) {
 		t.Errorf("got %q, want %q", did, want)
+	}
+}
+
+// Only large payloads that are not synchronised anyway are synchronised in parts.
+func TestWhatIsSynchronisedInParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		o    Options
+		want int64 // bytes pending
+	}{
+		"large":                   {Options{inline: 1, part: 8}, 0},
+		"small":                   {Options{inline: 100, part: 8}, 8},
+		"synchronised at inserts": {Options{inline: 1, part: 8, Sync: SyncEach}, 8},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := openFile(t, c.o, filepath.Join(t.TempDir(), "archive.db"))
+			mustInsert(t, d, placed(1))
+			if err := d.flusher.wait(); err != nil || d.flusher.pending != c.want {
+				t.Errorf("%d bytes are pending, want %d (%v)", d.flusher.pending, c.want, err)
+			}
+		})
 	}
 }
 

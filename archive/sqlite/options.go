@@ -14,9 +14,9 @@ import (
 type Sync int
 
 const (
-	// SyncLater synchronises when SyncBytes of payload have come together, beside
-	// the inserts, and at Close and Checkpoint. A loss of power may take what was
-	// inserted since; it leaves no row without its payload.
+	// SyncLater synchronises beside the inserts, payloads in segments after PartBytes
+	// and everything after SyncBytes, and at Close and Checkpoint. A loss of power may
+	// take what was inserted since; it leaves no row without its payload.
 	SyncLater Sync = iota
 	// SyncEach synchronises payloads and rows before Insert returns.
 	SyncEach
@@ -38,10 +38,15 @@ const (
 	// SegmentBytes is the size from which a segment gets no more payloads.
 	SegmentBytes = 256 << 20
 	// SyncBytes is how much payload is inserted before SyncLater moves the log into
-	// the file; payloads are synchronised eight times meanwhile. A loss of power costs
-	// this much, and opening a file after one reads it. At four times as much inserts
-	// wait for the disk.
+	// the file, with all payloads synchronised. A loss of power costs this much, and
+	// opening a file after one reads it. At four times as much inserts wait for the
+	// disk.
 	SyncBytes = 32 << 20
+	// PartBytes is how much is inserted before SyncLater synchronises payloads in
+	// segments alone. A disk lets writes wait while it synchronises, and many short
+	// waits are made up for by the work on other messages meanwhile, where a long one
+	// is not.
+	PartBytes = 4 << 20
 
 	// EpochRows is how many rows share a piece of the index by hash. A look-up by
 	// hash takes as many steps as there are pieces.
@@ -61,7 +66,7 @@ type Options struct {
 	Sync Sync
 
 	// For benchmarks and tests of this package; 0: the constants above.
-	page, inline, segment, pending, epoch int64
+	page, inline, segment, pending, part, epoch int64
 
 	pragmas []string // beside the usual ones
 	journal string   // of a file; "": WAL
@@ -79,7 +84,7 @@ func (o Options) withDefaults(name string) Options {
 	for _, f := range []struct {
 		field *int64
 		value int64
-	}{{&o.inline, InlineBytes}, {&o.segment, SegmentBytes}, {&o.pending, SyncBytes}, {&o.epoch, EpochRows}} {
+	}{{&o.inline, InlineBytes}, {&o.segment, SegmentBytes}, {&o.pending, SyncBytes}, {&o.part, PartBytes}, {&o.epoch, EpochRows}} {
 		if *f.field == 0 {
 			*f.field = f.value
 		}

@@ -33,6 +33,8 @@ var fileVariants = []struct {
 	{"segments,each", Options{Sync: SyncEach}},
 	{"segments,page=16K", Options{page: 16384}},
 	{"segments,inline=16K", Options{inline: 16384}},
+	{"segments,part=32M", Options{part: SyncBytes}},
+	{"segments,part=1M", Options{part: 1 << 20}},
 	{"segments,sync=8M", Options{pending: 8 << 20}},
 	{"segments,sync=128M", Options{pending: 128 << 20}},
 	{"wal,page=4K,before", Options{inline: inline, pending: inline}},
