@@ -11,7 +11,6 @@ import (
 // for little more than the payloads: each message is decoded and hashed once where
 // it arrives and encoded once where it is sent.
 func TestRecover(t *testing.T) {
-	t.Parallel()
 	s, err := Recover(t.Context(), RecoverOptions{Messages: 100, Runs: 1, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
