@@ -3,7 +3,6 @@ package segments
 import (
 	"os"
 	"syscall"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,8 +23,7 @@ func mapBlocks() ([]byte, func() error) {
 	if err != nil {
 		return heapBlocks() // slower
 	}
-	skip := blocksBytes - int(uintptr(unsafe.Pointer(unsafe.SliceData(mapped)))%blocksBytes)
-	b := mapped[skip : skip+blocksBytes : skip+blocksBytes]
+	b := blocksIn(mapped, blocksBytes)
 	_ = unix.Madvise(b, unix.MADV_HUGEPAGE) // an older kernel gives small pages
 	return b, func() error { return unix.Munmap(mapped) }
 }

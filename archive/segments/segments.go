@@ -55,9 +55,14 @@ const blocksBytes = 2 << 20
 var newBlocks = heapBlocks
 
 func heapBlocks() (b []byte, free func() error) {
-	b = make([]byte, blocksBytes+Block)
-	skip := Block - int(uintptr(unsafe.Pointer(unsafe.SliceData(b)))%Block)
-	return b[skip : skip+blocksBytes : skip+blocksBytes], func() error { return nil }
+	return blocksIn(make([]byte, blocksBytes+Block), Block), func() error { return nil }
+}
+
+// blocksIn returns blocksBytes of memory that begin at a multiple of align, which the
+// memory is larger by.
+func blocksIn(memory []byte, align int) []byte {
+	skip := align - int(uintptr(unsafe.Pointer(unsafe.SliceData(memory)))%uintptr(align))
+	return memory[skip : skip+blocksBytes : skip+blocksBytes]
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -383,8 +388,8 @@ func (d *Dir) remove(n int64) (err error) {
 }
 
 // Close closes the file that is open for writing, and frees the memory that it was
-// written from. It does not sync. Appends fail
-// from then on; a second Close returns nil.
+// written from. It does not sync. Appends fail from then on; a second Close returns
+// nil.
 func (d *Dir) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

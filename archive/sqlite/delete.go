@@ -84,11 +84,14 @@ func (d *Database) removeDropped() error {
 	if len(d.dropped) == 0 {
 		return nil
 	}
-	err := segments.SyncFile(d.log)
-	if errors.Is(err, fs.ErrNotExist) {
-		err = nil // all of it was moved
-	}
-	if err := d.flusher.settle(err); err != nil {
+	err := d.flusher.settle(func() error {
+		err := segments.SyncFile(d.log)
+		if errors.Is(err, fs.ErrNotExist) {
+			err = nil // all of it was moved
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	if err := d.dir.Remove(d.dropped...); err != nil {

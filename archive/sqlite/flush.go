@@ -65,9 +65,12 @@ func (f *flusher) wait() error {
 	return f.err
 }
 
-// settle takes the result of a synchronisation, and returns that of all so far: one
-// that worked after one that did not says nothing of what the latter left.
-func (f *flusher) settle(err error) error {
+// settle synchronises something, and returns the result of all that was so far: what
+// worked after one that did not says nothing of what the latter left.
+func (f *flusher) settle(sync func() error) error {
+	f.syncing.Lock()
+	defer f.syncing.Unlock()
+	err := sync()
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if errors.Is(f.err, errUnsynced) {
@@ -133,7 +136,7 @@ func (d *Database) wrote(n, segment int64) {
 	}
 	part := d.options.pending
 	if segment > 0 && d.options.Sync == SyncLater {
-		part = max(1, d.options.part)
+		part = d.options.part
 	}
 	begun, whole := d.flusher.begin(n, part, d.options.pending)
 	switch {
@@ -241,26 +244,23 @@ const heldSQL = "SELECT number FROM segments WHERE number BETWEEN ? AND ?"
 
 // syncHeld brings a segment to the disk unless it was dropped meanwhile.
 func (d *Database) syncHeld(ctx context.Context, n int64) error {
-	d.flusher.syncing.Lock()
-	defer d.flusher.syncing.Unlock()
-	err := d.dir.Sync(n)
-	if errors.Is(err, fs.ErrNotExist) {
-		held, lookErr := integers(ctx, d.reader, heldSQL, n, n)
-		if lookErr != nil {
-			return lookErr
+	var lookErr error
+	err := d.flusher.settle(func() error {
+		err := d.dir.Sync(n)
+		if errors.Is(err, fs.ErrNotExist) {
+			var held []int64
+			if held, lookErr = integers(ctx, d.reader, heldSQL, n, n); lookErr != nil || len(held) == 0 {
+				return nil // it is gone, or nobody knows
+			}
 		}
-		if len(held) == 0 {
-			return nil
-		}
-	}
-	return d.flusher.settle(err)
+		return err
+	})
+	return errors.Join(lookErr, err)
 }
 
 // syncSegment brings a segment to the disk; once that failed, inserts have ended.
 func (d *Database) syncSegment(n int64) error {
-	d.flusher.syncing.Lock()
-	defer d.flusher.syncing.Unlock()
-	return d.flusher.settle(d.dir.Sync(n))
+	return d.flusher.settle(func() error { return d.dir.Sync(n) })
 }
 
 // A querier is a *sql.DB, a *sql.Conn or a *sql.Tx.
